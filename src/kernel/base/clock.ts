@@ -1,0 +1,41 @@
+/** Time as the house sees it: wall time decides expiry, monotonic time decides waiting. Passed in, so that tests own it. */
+
+/** A source of time and timers. */
+export interface Clock {
+  /** Milliseconds since 1970. May step. */
+  now(): number;
+  /** Milliseconds since an arbitrary start. Never steps back. */
+  monotonic(): number;
+  /** Runs once at or after a monotonic instant, unless disposed before. Does not keep the process alive. */
+  timer(atMonotonicMs: number, run: () => void): Disposable;
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  timer(atMonotonicMs, run) {
+    const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(0, atMonotonicMs - performance.now()));
+    const handle = setTimeout(run, waitMs);
+    handle.unref();
+    return { [Symbol.dispose]: () => clearTimeout(handle) };
+  },
+};
+
+/** Resolves after `ms` by the given clock; rejects with the signal's reason when that fires first. */
+export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const stop = (): void => {
+      timer[Symbol.dispose]();
+      reject(signal?.reason as Error);
+    };
+    const timer = clock.timer(clock.monotonic() + ms, () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    });
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

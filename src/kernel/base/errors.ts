@@ -1,0 +1,81 @@
+/**
+ * The one error type of the house and the one place that understands foreign errors. What a code means on a surface
+ * (HTTP status, gRPC status, error body) is decided by the gateway's dialects, never here.
+ */
+
+/** What went wrong, in the vocabulary every surface maps from. */
+export type Code =
+  | "invalid" | "unauthenticated" | "denied" | "not_found" | "conflict" | "already_running" | "too_large" | "exhausted"
+  | "not_ready" | "sealed" | "upstream" | "unsupported" | "cancelled" | "deadline" | "disk_full" | "corrupt" | "internal";
+
+/** One finding inside an error, e.g. one violated rule of a request. */
+export interface Detail {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly code: string;
+  readonly rule?: string;
+}
+
+/** What may accompany an error. `cause` stays inside the process. */
+export interface ErrorOptions {
+  readonly field?: string;
+  readonly rule?: string;
+  readonly remedy?: string;
+  readonly details?: readonly Detail[];
+  /** A JSON value for surfaces whose details are not findings, e.g. readiness checks. */
+  readonly facts?: unknown;
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** An error meant to be seen: its message names the thing, the rule and the remedy, and holds no internals. */
+export class StewardError extends Error {
+  readonly code: Code;
+  readonly field: string | undefined;
+  readonly rule: string | undefined;
+  readonly remedy: string | undefined;
+  readonly details: readonly Detail[] | undefined;
+  readonly facts: unknown;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: Code, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "StewardError";
+    this.code = code;
+    this.field = options.field;
+    this.rule = options.rule;
+    this.remedy = options.remedy;
+    this.details = options.details;
+    this.facts = options.facts;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+const systemCodes: Readonly<Record<string, Code>> = {
+  ENOSPC: "disk_full", EDQUOT: "disk_full", ENOENT: "not_found", EACCES: "denied", EPERM: "denied",
+  ETIMEDOUT: "deadline", ECONNREFUSED: "upstream", ECONNRESET: "upstream", ENOTFOUND: "upstream", EMFILE: "exhausted",
+  ERR_WORKER_OUT_OF_MEMORY: "exhausted",
+};
+
+/** Turns anything thrown into a StewardError. The only place that looks at foreign errors. */
+export function toStewardError(thrown: unknown): StewardError {
+  if (thrown instanceof StewardError) return thrown;
+  if (!(thrown instanceof Error)) return new StewardError("internal", "something that is no error was thrown", { cause: thrown });
+  if (thrown.name === "AbortError") {
+    const reason: unknown = thrown.cause;
+    return reason instanceof StewardError ? reason : new StewardError("cancelled", "cancelled", { cause: thrown });
+  }
+  if (thrown.name === "TimeoutError") return new StewardError("deadline", "took longer than allowed", { cause: thrown });
+  const system = (thrown as NodeJS.ErrnoException).code;
+  if (typeof system === "string" && Object.hasOwn(systemCodes, system)) {
+    return new StewardError(systemCodes[system] as Code, thrown.message, { cause: thrown });
+  }
+  if (/MDB_MAP_FULL/.test(thrown.message)) return new StewardError("disk_full", "the store reached its largest size", { cause: thrown });
+  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC)/.test(thrown.message)) return new StewardError("corrupt", "the store is damaged", { cause: thrown });
+  return new StewardError("internal", "internal error", { cause: thrown });
+}
+
+/** Stops at our own mistakes. `why` says what was taken for granted. */
+export function assert(condition: unknown, why: string): asserts condition {
+  if (!condition) throw new StewardError("internal", `assertion failed: ${why}`);
+}

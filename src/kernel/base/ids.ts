@@ -1,0 +1,38 @@
+/** Randomness as the house sees it: one source of bytes, and the identifier forms of RESOLUTIONS §2 made from it. */
+import { randomBytes } from "node:crypto";
+import { customRandom, urlAlphabet } from "nanoid";
+
+/** A maker of identifiers. */
+export interface Ids {
+  /** 21 characters of the nanoid alphabet. */
+  nanoid(): string;
+  /** `length` characters of 0-9A-Za-z. */
+  base62(length: number): string;
+  /** A version 4 UUID. */
+  uuid(): string;
+  bytes(length: number): Uint8Array;
+}
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Identifiers from any source of bytes; a seeded source gives repeatable ids. */
+export function createIds(bytes: (length: number) => Uint8Array): Ids {
+  const nano = customRandom(urlAlphabet, 21, bytes);
+  return {
+    nanoid: () => nano(),
+    base62: (length) => customRandom(BASE62, length, bytes)(),
+    uuid: () => formatUuid(bytes(16)),
+    bytes,
+  };
+}
+
+/** Identifiers from the system's cryptographic source. */
+export const systemIds: Ids = createIds((length) => new Uint8Array(randomBytes(length)));
+
+function formatUuid(bytes: Uint8Array): string {
+  const raw = Buffer.from(bytes);
+  raw[6] = ((raw[6] ?? 0) & 0x0f) | 0x40;
+  raw[8] = ((raw[8] ?? 0) & 0x3f) | 0x80;
+  const hex = raw.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

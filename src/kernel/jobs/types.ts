@@ -1,0 +1,88 @@
+/** The shapes of durable background jobs (KERNEL §1.5). */
+import type { Env, Tx, ValueCodec } from "../state/types.ts";
+
+export type JobStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
+
+/** A kind of job, declared once by `defineJob`. */
+export interface JobType<I, R> {
+  readonly type: string;
+  readonly input: ValueCodec<I>;
+  /** What becomes of a job that a crash interrupted: started again from its cursor, or failed with the reason. */
+  readonly onCrash: "resume" | "fail";
+  /** Share of each phase in the whole, in order; adds up to 1. */
+  readonly phases: Readonly<Record<string, number>>;
+  /** Two active jobs never share this name. */
+  readonly exclusive: string;
+  /** Returns the result, a JSON value. */
+  run(job: JobContext<I>): Promise<R>;
+}
+
+/** What a running job sees. */
+export interface JobContext<I> {
+  readonly id: string;
+  readonly input: I;
+  /** Fires when the job is cancelled or the process stops. */
+  readonly signal: AbortSignal;
+  /** Enters a phase. `total` 0 or unknown leaves the inner progress open. */
+  phase(name: string, total?: number): { step(done: number, message?: string): void };
+  /** One transaction with the job's row: refused with `cancelled` unless the job still runs. */
+  commit(change: (tx: Tx) => void, cursor?: Uint8Array): Promise<void>;
+  /** The cursor of the last commit before a crash. */
+  resume(): Uint8Array | undefined;
+  /** Counts a remark; the first 1,000 are kept. */
+  note(kind: string, item: string): void;
+  /** Counts of remarks by kind. */
+  notes(): Readonly<Record<string, number>>;
+}
+
+/** A job as its watchers see it. Times are milliseconds since 1970. */
+export interface Job {
+  readonly id: string;
+  readonly type: string;
+  readonly status: JobStatus;
+  readonly progress: number;
+  readonly phaseProgress: number | undefined;
+  readonly message: string;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | undefined;
+  readonly completedAtMs: number | undefined;
+  readonly error: string | undefined;
+  readonly resultJson: string | undefined;
+  readonly exclusive: string;
+}
+
+/** Something that happened to a watched job. `complete` is the last one. */
+export interface JobEvent {
+  readonly event: "progress" | "complete";
+  readonly job: Job;
+}
+
+/** Which jobs to list. */
+export interface JobQuery {
+  readonly types?: readonly string[];
+  readonly status?: JobStatus;
+  readonly limit: number;
+}
+
+/** The jobs of one environment. */
+export interface Jobs {
+  /** Throws `already_running` naming the active job's id when one with the same `exclusive` is pending or running. */
+  start<I>(type: JobType<I, unknown>, input: I): Promise<Job>;
+  /** Throws `not_found`, or `conflict` when the job has ended. */
+  cancel(id: string): Promise<Job>;
+  get(id: string): Job | undefined;
+  /** Newest first. */
+  list(query: JobQuery): Job[];
+  active(exclusive: string): Job | undefined;
+  /** The present state at once, then every change, at least one event every 500 ms while running. */
+  watch(id: string, signal: AbortSignal): AsyncIterable<JobEvent>;
+  /** Resumes or fails what a crash left behind; called once before the process is ready. */
+  recover(): Promise<void>;
+  /** Interrupts what runs so that the next start resumes or fails it; resolves when all have stopped. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** What jobs are made of. */
+export interface JobsDeps {
+  readonly env: Env;
+}

@@ -1,0 +1,116 @@
+/**
+ * The shapes of durable state: environments, typed tables, transactions and snapshots (KERNEL §1.3, §2).
+ * One thread writes an environment; a resolved write is a flushed one; readers see one consistent snapshot.
+ */
+
+/** Turns a value into the bytes that are stored and back. `read` may assume that the bytes are whole. */
+export interface ValueCodec<V> {
+  write(value: V): Uint8Array;
+  read(bytes: Uint8Array): V;
+}
+
+/** What a key is made of; every shape keeps its natural order on disk. */
+export type KeyPart = string | number;
+
+/** How a table's keys look to the caller. */
+export interface KeyCodec<K> {
+  /** Order-preserving parts: strings up to 1,500 bytes, non-negative safe integers. */
+  toParts(key: K): readonly KeyPart[];
+  fromParts(parts: readonly KeyPart[]): K;
+}
+
+/** A further way to find a row. Maintained inside the same transaction as the row. */
+export interface Index<K, V> {
+  readonly name: string;
+  /** The index keys of a row; none leaves it out. */
+  of(value: V, key: K): readonly (readonly KeyPart[])[];
+  /** A second row with the same index key is refused with `conflict`. */
+  readonly unique: boolean;
+}
+
+/** A table as declared once by `defineTable`. */
+export interface Table<K, V> {
+  readonly name: string;
+  readonly key: KeyCodec<K>;
+  readonly value: ValueCodec<V>;
+  readonly indexes: readonly Index<K, V>[];
+  readonly limit: { readonly rows: number };
+}
+
+/** A table whose row type does not matter. */
+export type AnyTable = Table<unknown, unknown>;
+
+/** Bounds of a range in key parts; a prefix of a key is allowed. `end` is exclusive unless `inclusive`. */
+export interface Bounds {
+  readonly start?: readonly KeyPart[];
+  readonly end?: readonly KeyPart[];
+  readonly prefix?: readonly KeyPart[];
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+/** One consistent view of an environment. */
+export interface Snapshot {
+  get<K, V>(table: Table<K, V>, key: K): V | undefined;
+  /** Rows in key order. A damaged row throws `corrupt`, it is never left out. */
+  range<K, V>(table: Table<K, V>, bounds?: Bounds): Iterable<[K, V]>;
+  /** Keys of the rows that an index holds under these parts (or this prefix of them). */
+  find<K, V>(table: Table<K, V>, index: string, parts: readonly KeyPart[]): K[];
+  count(table: AnyTable): number;
+}
+
+/** A write in progress. Synchronous, at most about 2 ms and 1 MiB. */
+export interface Tx extends Snapshot {
+  put<K, V>(table: Table<K, V>, key: K, value: V): void;
+  delete<K, V>(table: Table<K, V>, key: K): boolean;
+  /** Runs after the write is durable, in commit order. Not run when the write fails. */
+  after(effect: () => void): void;
+}
+
+/** What an environment is. */
+export interface EnvSpec {
+  readonly name: string;
+  /** Folder that holds the environment's file. */
+  readonly directory: string;
+  readonly tables: readonly AnyTable[];
+  /** Version of the stored shapes; a newer file is refused. */
+  readonly schema: number;
+  /** Can be rebuilt from other state: a damaged or foreign one is set aside and made anew. */
+  readonly derived: boolean;
+  /** The most the file may grow to. */
+  readonly maxBytes: number;
+}
+
+/** Figures of an environment. */
+export interface EnvStatus {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly queuedWrites: number;
+  readonly lastCommitAtMs: number | undefined;
+  readonly healthy: boolean;
+  readonly reason: string | undefined;
+}
+
+/** An open environment. */
+export interface Env {
+  readonly name: string;
+  /** Resolves when durable; rejects with the change's own error and stores nothing when it throws. */
+  write<T>(change: (tx: Tx) => T): Promise<T>;
+  /** Runs the view against one snapshot. Synchronous; no reference to the snapshot may outlive it. */
+  read<T>(view: (snapshot: Snapshot) => T): T;
+  /**
+   * Walks a table in key order in slices, giving way to other work between them. Each slice has its own snapshot: a row
+   * that changes meanwhile is seen in one of its states, none is seen twice.
+   */
+  scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void>;
+  status(): EnvStatus;
+  close(): Promise<void>;
+}
+
+/** Opens environments below the state folder. */
+export interface StateFactory {
+  open(spec: Omit<EnvSpec, "directory">): Promise<Env>;
+}

@@ -1,0 +1,19 @@
+/**
+ * `npm run generate`: everything under `src/gen`, `test/gen` comes from `proto/` and `test/proto/` through here.
+ * `--baseline` also accepts the present API as the one that later changes are compared with.
+ */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { gatherForeignProtos } from "./foreign-protos.ts";
+
+const root: string = join(import.meta.dirname, "..");
+
+function buf(...args: string[]): void {
+  const done = spawnSync(join(root, "node_modules/.bin/buf"), args, { cwd: root, stdio: "inherit" });
+  if (done.status !== 0) process.exit(done.status ?? 1);
+}
+
+gatherForeignProtos();
+buf("generate");
+buf("generate", "--template", "test/buf.gen.yaml");
+if (process.argv.includes("--baseline")) buf("build", "proto", "--exclude-source-info", "-o", "proto/baseline.binpb");
