@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/state/v1/dedup.proto.
  */
 export const file_steward_state_v1_dedup: GenFile = /*@__PURE__*/
-  fileDesc("ChxzdGV3YXJkL3N0YXRlL3YxL2RlZHVwLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxIu0DCgtEb2N1bWVudFJvdxIOCgZkb2Nfbm8YASABKA0SCgoCaWQYAiABKAkSDwoHYXJjaGl2ZRgDIAEoCRITCgthcmNoaXZlX3JlZhgEIAEoCRIZCgxwYXBlcmxlc3NfaWQYBSABKAVIAIgBARINCgV0aXRsZRgGIAEoCRIaCg1jb3JyZXNwb25kZW50GAcgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgIIAEoCUgCiAEBEgwKBHRhZ3MYCSADKAkSGQoMY3JlYXRlZF9kYXRlGAogASgJSAOIAQESFwoKYWRkZWRfZGF0ZRgLIAEoCUgEiAEBEhoKDW1vZGlmaWVkX2RhdGUYDCABKAlIBYgBARITCgtmaW5nZXJwcmludBgNIAEoDBIUCgxjb250ZW50X2hhc2gYDiABKAwSEgoKd29yZF9jb3VudBgPIAEoDRIUCgxzeW5jZWRfYXRfbXMYECABKAESDwoHcGVuZGluZxgRIAEoCBIPCgdzZWVuX2luGBIgASgNQg8KDV9wYXBlcmxlc3NfaWRCEAoOX2NvcnJlc3BvbmRlbnRCEAoOX2RvY3VtZW50X3R5cGVCDwoNX2NyZWF0ZWRfZGF0ZUINCgtfYWRkZWRfZGF0ZUIQCg5fbW9kaWZpZWRfZGF0ZSItCgdUZXh0Um93EhQKDGNvbnRlbnRfaGFzaBgBIAEoDBIMCgR6c3RkGAIgASgMIlUKB1BhaXJSb3cSDwoHamFjY2FyZBgBIAEoARINCgVmdXp6eRgCIAEoARIWCg5kaXNjcmltaW5hdGl2ZRgDIAEoARISCgpjb25maWRlbmNlGAQgASgBIsQCCghHcm91cFJvdxIKCgJpZBgBIAEoCRIPCgdtZW1iZXJzGAIgAygNEhkKEXN1Z2dlc3RlZF9wcmltYXJ5GAMgASgNEhIKCmNvbmZpZGVuY2UYBCABKAESFAoHamFjY2FyZBgFIAEoAUgAiAEBEhIKBWZ1enp5GAYgASgBSAGIAQESGwoOZGlzY3JpbWluYXRpdmUYByABKAFIAogBARIZChFhbGdvcml0aG1fdmVyc2lvbhgIIAEoCRIVCg11cGRhdGVkX2F0X21zGAkgASgBEhQKDHBhaXJfbWVtYmVycxgKIAMoDRITCgtwYWlyX3Njb3JlcxgLIAMoARIPCgdyZWFzb25zGAwgAygJEg4KBmdhaW5lZBgNIAEoCEIKCghfamFjY2FyZEIICgZfZnV6enlCEQoPX2Rpc2NyaW1pbmF0aXZlIpEDCgtEZWNpc2lvblJvdxIOCgZzdGF0dXMYASABKA0SFQoNY3JlYXRlZF9hdF9tcxgCIAEoARIaCg1kZWNpZGVkX2F0X21zGAMgASgBSACIAQESFAoHcHJpbWFyeRgEIAEoDUgBiAEBEiIKFWFyY2hpdmVkX21lbWJlcl9jb3VudBgFIAEoDUgCiAEBEiMKFmFyY2hpdmVkX3ByaW1hcnlfdGl0bGUYBiABKAlIA4gBARIaCg1kZWxldGVkX2F0X21zGAcgASgBSASIAQESLwoHaGlzdG9yeRgIIAMoCzIeLnN0ZXdhcmQuc3RhdGUudjEuUGFzdERlY2lzaW9uEhUKDXVwZGF0ZWRfYXRfbXMYCSABKAESFwoPZGVjaWRlZF9tZW1iZXJzGAogAygNQhAKDl9kZWNpZGVkX2F0X21zQgoKCF9wcmltYXJ5QhgKFl9hcmNoaXZlZF9tZW1iZXJfY291bnRCGQoXX2FyY2hpdmVkX3ByaW1hcnlfdGl0bGVCEAoOX2RlbGV0ZWRfYXRfbXMiNQoMUGFzdERlY2lzaW9uEg4KBnN0YXR1cxgBIAEoDRIVCg1kZWNpZGVkX2F0X21zGAIgASgBIjUKB01ldGFSb3cSDgoGbnVtYmVyGAEgASgBEgwKBHRleHQYAiABKAkSDAoEZGF0YRgDIAEoDGIGcHJvdG8z");
+  fileDesc("ChxzdGV3YXJkL3N0YXRlL3YxL2RlZHVwLnByb3RvEhBzdGV3YXJkLnN0YXRlLnYxIu0DCgtEb2N1bWVudFJvdxIOCgZkb2Nfbm8YASABKA0SCgoCaWQYAiABKAkSDwoHYXJjaGl2ZRgDIAEoCRITCgthcmNoaXZlX3JlZhgEIAEoCRIZCgxwYXBlcmxlc3NfaWQYBSABKAVIAIgBARINCgV0aXRsZRgGIAEoCRIaCg1jb3JyZXNwb25kZW50GAcgASgJSAGIAQESGgoNZG9jdW1lbnRfdHlwZRgIIAEoCUgCiAEBEgwKBHRhZ3MYCSADKAkSGQoMY3JlYXRlZF9kYXRlGAogASgJSAOIAQESFwoKYWRkZWRfZGF0ZRgLIAEoCUgEiAEBEhoKDW1vZGlmaWVkX2RhdGUYDCABKAlIBYgBARITCgtmaW5nZXJwcmludBgNIAEoDBIUCgxjb250ZW50X2hhc2gYDiABKAwSEgoKd29yZF9jb3VudBgPIAEoDRIUCgxzeW5jZWRfYXRfbXMYECABKAESDwoHcGVuZGluZxgRIAEoCBIPCgdzZWVuX2luGBIgASgNQg8KDV9wYXBlcmxlc3NfaWRCEAoOX2NvcnJlc3BvbmRlbnRCEAoOX2RvY3VtZW50X3R5cGVCDwoNX2NyZWF0ZWRfZGF0ZUINCgtfYWRkZWRfZGF0ZUIQCg5fbW9kaWZpZWRfZGF0ZSItCgdUZXh0Um93EhQKDGNvbnRlbnRfaGFzaBgBIAEoDBIMCgR6c3RkGAIgASgMItoCCghHcm91cFJvdxIKCgJpZBgBIAEoCRIPCgdtZW1iZXJzGAIgAygNEhkKEXN1Z2dlc3RlZF9wcmltYXJ5GAMgASgNEhIKCmNvbmZpZGVuY2UYBCABKAESFAoHamFjY2FyZBgFIAEoAUgAiAEBEhIKBWZ1enp5GAYgASgBSAGIAQESGwoOZGlzY3JpbWluYXRpdmUYByABKAFIAogBARIZChFhbGdvcml0aG1fdmVyc2lvbhgIIAEoCRIVCg11cGRhdGVkX2F0X21zGAkgASgBEhQKDHBhaXJfbWVtYmVycxgKIAMoDRITCgtwYWlyX3Njb3JlcxgLIAMoARIUCgxtZW1iZXJfdGV4dHMYDiADKA0SDwoHcmVhc29ucxgMIAMoCRIOCgZnYWluZWQYDSABKAhCCgoIX2phY2NhcmRCCAoGX2Z1enp5QhEKD19kaXNjcmltaW5hdGl2ZSKpAwoLRGVjaXNpb25Sb3cSDgoGc3RhdHVzGAEgASgNEhUKDWNyZWF0ZWRfYXRfbXMYAiABKAESGgoNZGVjaWRlZF9hdF9tcxgDIAEoAUgAiAEBEhQKB3ByaW1hcnkYBCABKA1IAYgBARIiChVhcmNoaXZlZF9tZW1iZXJfY291bnQYBSABKA1IAogBARIjChZhcmNoaXZlZF9wcmltYXJ5X3RpdGxlGAYgASgJSAOIAQESGgoNZGVsZXRlZF9hdF9tcxgHIAEoAUgEiAEBEi8KB2hpc3RvcnkYCCADKAsyHi5zdGV3YXJkLnN0YXRlLnYxLlBhc3REZWNpc2lvbhIVCg11cGRhdGVkX2F0X21zGAkgASgBEhcKD2RlY2lkZWRfbWVtYmVycxgKIAMoDRIWCg5kZWNpZGVkX2hhc2hlcxgLIAMoDEIQCg5fZGVjaWRlZF9hdF9tc0IKCghfcHJpbWFyeUIYChZfYXJjaGl2ZWRfbWVtYmVyX2NvdW50QhkKF19hcmNoaXZlZF9wcmltYXJ5X3RpdGxlQhAKDl9kZWxldGVkX2F0X21zIjUKDFBhc3REZWNpc2lvbhIOCgZzdGF0dXMYASABKA0SFQoNZGVjaWRlZF9hdF9tcxgCIAEoASI1CgdNZXRhUm93Eg4KBm51bWJlchgBIAEoARIMCgR0ZXh0GAIgASgJEgwKBGRhdGEYAyABKAxiBnByb3RvMw");
 
 /**
  * A document as it was at its last sync. Its key is its document number, which is never used again.
@@ -155,40 +155,6 @@ export const TextRowSchema: GenMessage<TextRow> = /*@__PURE__*/
   messageDesc(file_steward_state_v1_dedup, 1);
 
 /**
- * A pair of distinct texts whose confidence reached the threshold. Its key is the two content hashes, lower first.
- *
- * @generated from message steward.state.v1.PairRow
- */
-export type PairRow = Message<"steward.state.v1.PairRow"> & {
-  /**
-   * @generated from field: double jaccard = 1;
-   */
-  jaccard: number;
-
-  /**
-   * @generated from field: double fuzzy = 2;
-   */
-  fuzzy: number;
-
-  /**
-   * @generated from field: double discriminative = 3;
-   */
-  discriminative: number;
-
-  /**
-   * @generated from field: double confidence = 4;
-   */
-  confidence: number;
-};
-
-/**
- * Describes the message steward.state.v1.PairRow.
- * Use `create(PairRowSchema)` to create a new message.
- */
-export const PairRowSchema: GenMessage<PairRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 2);
-
-/**
  * A group as one analysis found it. Its key is generation and group id.
  *
  * @generated from message steward.state.v1.GroupRow
@@ -240,7 +206,7 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
   updatedAtMs: number;
 
   /**
-   * Verified pairs as indexes into members, two by two.
+   * Verified pairs of distinct texts as indexes into members, two by two: one representative member a text.
    *
    * @generated from field: repeated uint32 pair_members = 10;
    */
@@ -252,6 +218,13 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
    * @generated from field: repeated double pair_scores = 11;
    */
   pairScores: number[];
+
+  /**
+   * For each member the index of the member that represents its text; members with the same one are equal texts.
+   *
+   * @generated from field: repeated uint32 member_texts = 14;
+   */
+  memberTexts: number[];
 
   /**
    * Why the members match.
@@ -273,7 +246,7 @@ export type GroupRow = Message<"steward.state.v1.GroupRow"> & {
  * Use `create(GroupRowSchema)` to create a new message.
  */
 export const GroupRowSchema: GenMessage<GroupRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 3);
+  messageDesc(file_steward_state_v1_dedup, 2);
 
 /**
  * What a person decided about a group; it outlives every analysis. Its key is the group id.
@@ -331,11 +304,16 @@ export type DecisionRow = Message<"steward.state.v1.DecisionRow"> & {
   updatedAtMs: number;
 
   /**
-   * Members at the time of the decision.
+   * Members at the time of the decision, and the content hash each had.
    *
    * @generated from field: repeated uint32 decided_members = 10;
    */
   decidedMembers: number[];
+
+  /**
+   * @generated from field: repeated bytes decided_hashes = 11;
+   */
+  decidedHashes: Uint8Array[];
 };
 
 /**
@@ -343,7 +321,7 @@ export type DecisionRow = Message<"steward.state.v1.DecisionRow"> & {
  * Use `create(DecisionRowSchema)` to create a new message.
  */
 export const DecisionRowSchema: GenMessage<DecisionRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 4);
+  messageDesc(file_steward_state_v1_dedup, 3);
 
 /**
  * @generated from message steward.state.v1.PastDecision
@@ -365,7 +343,7 @@ export type PastDecision = Message<"steward.state.v1.PastDecision"> & {
  * Use `create(PastDecisionSchema)` to create a new message.
  */
 export const PastDecisionSchema: GenMessage<PastDecision> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 5);
+  messageDesc(file_steward_state_v1_dedup, 4);
 
 /**
  * One fact about the whole store. Its key is a name.
@@ -394,5 +372,5 @@ export type MetaRow = Message<"steward.state.v1.MetaRow"> & {
  * Use `create(MetaRowSchema)` to create a new message.
  */
 export const MetaRowSchema: GenMessage<MetaRow> = /*@__PURE__*/
-  messageDesc(file_steward_state_v1_dedup, 6);
+  messageDesc(file_steward_state_v1_dedup, 5);
 
