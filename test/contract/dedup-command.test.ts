@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { smallArchive, writeFiles } from "./corpus.ts";
+import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
+
+afterAll(removeTemporaryFolders);
+
+const fences = ["minutes/fence-copy.txt", "minutes/fence-white.md", "minutes/fence.txt"];
+
+function archive(more: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  const folder = temporaryFolder();
+  writeFiles(folder, { ...smallArchive, ...more });
+  return folder;
+}
+
+function lines(records: readonly unknown[]): string {
+  return records.map((record) => (typeof record === "string" ? record : JSON.stringify(record))).join("\n");
+}
+
+const garden = smallArchive["minutes/fence.txt"] ?? "";
+
+describe("steward dedup on a folder", () => {
+  it("prints groups for people and a summary, and ends 0", async () => {
+    const folder = archive();
+    const result = await runSteward(["dedup", folder]);
+    expect(result.code).toBe(0);
+    for (const name of ["fence", "fence-copy", "fence-white"]) expect(result.stdout).toContain(name);
+    expect(result.stdout).not.toContain("water");
+    expect(result.stdout).toMatch(/7 documents/);
+    expect(result.stdout).toMatch(/documents per second/i);
+    expect(result.stdout).toMatch(/peak memory/i);
+    expect(result.stderr).toMatch(/100 %/);
+  });
+
+  it("writes one JSON object and nothing else with --json, and is silent with --quiet", async () => {
+    const folder = archive();
+    const result = await runSteward(["dedup", "--json", "--quiet", folder]);
+    expect([result.code, result.stderr]).toEqual([0, ""]);
+    const report = JSON.parse(result.stdout);
+    expect(Object.keys(report)).toEqual(["summary", "parameters", "groups"]);
+    expect(report.groups).toHaveLength(1);
+    expect(report.groups[0]).toMatchObject({ status: "pending", id: expect.any(String) as string });
+    expect(report.groups[0].confidence).toBeCloseTo((1 + 2 * 0.8525714285714285) / 3, 12);
+    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(fences.map((name) => join(folder, name)));
+    expect(report.groups[0].members.filter((member: any) => member.primary)).toHaveLength(1);
+    expect(report.groups[0].reasons.length).toBeGreaterThan(0);
+    expect(report.summary).toMatchObject({ documents: 7, groups: 1, pairs: 3 });
+    expect(report.parameters).toMatchObject({ similarityThreshold: 0.75, minWords: 20 });
+  });
+
+  it("gives the same answer whatever the number of workers", async () => {
+    const folder = archive();
+    const answers = await Promise.all(["1", "2"].map(async (workers) => JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--workers", workers, folder])).stdout).groups));
+    expect(answers[0]).toEqual(answers[1]);
+  });
+
+  it("takes the threshold and the least number of words", async () => {
+    const folder = archive();
+    const strict = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--threshold", "0.9", folder])).stdout);
+    expect(strict.groups[0].members).toHaveLength(2);
+    const long = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--min-words", "30", folder])).stdout);
+    expect(long.groups).toHaveLength(0);
+  });
+
+  it("survives unreadable files, foreign encodings, binary files, broken and cyclic links, and names them", async () => {
+    const folder = archive({ "odd/latin1.txt": Buffer.from(garden.replace("green", "gr\u00fcn"), "latin1"), "odd/binary.txt": Buffer.from([0, 1, 2, 0, 255]), "odd/empty.txt": "", "odd/locked.txt": garden });
+    symlinkSync(folder, join(folder, "odd/cycle"));
+    symlinkSync(join(folder, "nowhere"), join(folder, "odd/broken.txt"));
+    mkdirSync(join(folder, "odd/looks-like.txt"));
+    chmodSync(join(folder, "odd/locked.txt"), 0);
+    const result = await runSteward(["dedup", "--json", "--quiet", folder]);
+    expect(result.code).toBe(0);
+    const report = JSON.parse(result.stdout);
+    const members = report.groups[0].members.map((member: any) => member.id as string);
+    expect(members).toContain(join(folder, "odd/latin1.txt"));
+    expect(members.some((id: string) => id.includes("cycle"))).toBe(false);
+    const told = JSON.stringify(report.summary);
+    for (const name of ["binary.txt", "broken.txt"]) expect(told).toContain(name);
+  });
+
+  it("ends 1 with a clear line when a path is not there", async () => {
+    const result = await runSteward(["dedup", join(temporaryFolder(), "nothing")]);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/nothing/);
+    expect(result.stdout).toBe("");
+  });
+
+  it("writes nowhere but in the state folder it was given", async () => {
+    const folder = archive();
+    const home = temporaryFolder();
+    const state = join(temporaryFolder(), "state");
+    const before = readdirSync(folder, { recursive: true });
+    const first = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--state", state, folder], { env: { HOME: home, XDG_STATE_HOME: home } })).stdout);
+    expect(readdirSync(folder, { recursive: true })).toEqual(before);
+    expect(readdirSync(home)).toEqual([]);
+    expect(statSync(state).isDirectory()).toBe(true);
+    const second = JSON.parse((await runSteward(["dedup", "--json", "--quiet", "--state", state, folder], { env: { HOME: home } })).stdout);
+    expect(second.groups).toEqual(first.groups);
+    await runSteward(["dedup", "--quiet", folder], { env: { HOME: home, XDG_STATE_HOME: home } });
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+describe("steward dedup on JSON Lines", () => {
+  const records = [
+    { id: "a", content: garden, title: "Fence" }, { id: 7, content: garden.replace("green", "white") },
+    "{broken", { id: "a", content: "the same id again" }, { content: "no id" }, { id: "n", content: 5 }, "", { id: "e", content: "" },
+  ];
+
+  it("reads a file, names broken lines by number and goes on", async () => {
+    const folder = temporaryFolder();
+    writeFiles(folder, { "in.jsonl": lines(records) });
+    const result = await runSteward(["dedup", "--json", "--quiet", join(folder, "in.jsonl")]);
+    expect(result.code).toBe(0);
+    const report = JSON.parse(result.stdout);
+    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(["7", "a"]);
+    const told = JSON.stringify(report.summary);
+    for (const number of [3, 4, 5, 6]) expect(told).toContain(`line ${number}`);
+  });
+
+  it("reads standard input", async () => {
+    const result = await runSteward(["dedup", "--json", "--quiet", "-"], { input: lines(records.slice(0, 2)) });
+    expect(JSON.parse(result.stdout).groups[0].members).toHaveLength(2);
+  });
+
+  it("finds nothing in nothing", async () => {
+    const result = await runSteward(["dedup", "--json", "--quiet", "-"]);
+    expect([result.code, JSON.parse(result.stdout).summary.documents]).toEqual([0, 0]);
+  });
+});
+
+describe("steward dedup, misused", () => {
+  it.each([
+    [["dedup"], /PATH/], [["dedup", "--threshold", "2", "."], /--threshold/], [["dedup", "--threshold", "x", "."], /--threshold/],
+    [["dedup", "--min-words", "0", "."], /--min-words/], [["dedup", "--workers", "0", "."], /--workers/], [["dedup", "--jsn", "."], /--jsn[\s\S]*--json/],
+  ])("%j ends 2 and says what is wrong", async (args, message) => {
+    const result = await runSteward(args);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr.trim().split("\n").length).toBeLessThanOrEqual(3);
+  });
+
+  it("ends 130 on Ctrl-C", async () => {
+    const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["dedup", "-"], { env: cleanEnvironment });
+    child.stdin.on("error", () => {});
+    child.stdin.write(`${JSON.stringify({ id: "a", content: garden })}\n`);
+    const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+    await new Promise((resolve) => child.stderr.once("data", resolve));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+  });
+});

@@ -1,0 +1,90 @@
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { writeDemoArchive } from "../../src/demo/archive.ts";
+import { folderConfig } from "../contract/corpus.ts";
+import { type Daemon, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+
+const KILLS = process.env["STEWARD_TEST_LONG"] ? 200 : 50;
+const statuses = ["pending", "ignored", "false_positive"] as const;
+
+afterAll(removeTemporaryFolders);
+
+/** What a run found, in terms that do not depend on ids: members and scores of each group. */
+async function groupsOf(daemon: Daemon): Promise<string[]> {
+  const found: string[] = [];
+  for (let offset = 0; ; offset += 100) {
+    const page = (await rest(daemon, "GET", `/api/v1/duplicates?limit=100&offset=${offset}&status=pending,ignored,false_positive`)).json;
+    for (const summary of page.data) {
+      const group = (await rest(daemon, "GET", `/api/v1/duplicates/${summary.id}?light=true`)).json.data;
+      found.push(JSON.stringify([group.members.map((member: any) => member.archiveRef).sort(), group.confidenceScore, group.jaccardSimilarity, group.fuzzyTextRatio, group.discriminativeScore]));
+    }
+    if (page.data.length < 100) return found.sort();
+  }
+}
+
+async function finish(daemon: Daemon): Promise<void> {
+  for (const path of ["/api/v1/sync", "/api/v1/analysis"]) {
+    for (;;) {
+      const running = (await rest(daemon, "GET", "/api/v1/jobs?limit=50")).json.data.find((job: any) => job.status === "running" || job.status === "pending");
+      if (!running) break;
+      await (await fetch(`${daemon.url}/api/v1/jobs/${running.id}/progress`)).text();
+    }
+    expect((await runJob(daemon, path, { force: true })).status).toBe("completed");
+  }
+}
+
+it(`${KILLS} kills during sync, analysis and decisions lose nothing that was acknowledged and change no result`, { timeout: 900_000 }, async () => {
+  const folder = join(temporaryFolder(), "archive");
+  await writeDemoArchive(folder, { seed: 7 });
+  const undisturbed = await startDaemon({ config: folderConfig(temporaryFolder(), folder) });
+  await finish(undisturbed);
+  const expected = await groupsOf(undisturbed);
+  await undisturbed.stop();
+  expect(expected.length).toBeGreaterThan(10);
+
+  const config = folderConfig(temporaryFolder(), folder);
+  const acknowledged = new Map<string, string>();
+  let jobs = new Set<string>();
+  for (let kill = 0; kill < KILLS; kill++) {
+    const daemon = await startDaemon({ config });
+    const known = (await rest(daemon, "GET", "/api/v1/jobs?limit=200")).json.data as { id: string; status: string }[];
+    for (const id of jobs) expect(known.map((job) => job.id)).toContain(id);
+    for (const [id, status] of acknowledged) {
+      const answer = await rest(daemon, "GET", `/api/v1/duplicates/${id}?light=true`);
+      expect([id, answer.status, answer.json.data?.status]).toEqual([id, 200, status]);
+    }
+    jobs = new Set(known.map((job) => job.id));
+    const work = disturb(daemon, acknowledged, jobs);
+    await new Promise((resolve) => setTimeout(resolve, randomInt(400)));
+    await daemon.stop("SIGKILL");
+    await work;
+  }
+  const last = await startDaemon({ config });
+  for (const [id] of acknowledged) await rest(last, "PUT", `/api/v1/duplicates/${id}/status`, { status: "pending" });
+  await finish(last);
+  expect(await groupsOf(last)).toEqual(expected);
+  expect((await rest(last, "GET", "/api/v1/ready")).status).toBe(200);
+  expect(await last.stop()).toEqual({ code: 0, signal: null });
+});
+
+/** Starts jobs and decides about groups until the daemon dies; remembers only what was answered. */
+async function disturb(daemon: Daemon, acknowledged: Map<string, string>, jobs: Set<string>): Promise<void> {
+  try {
+    for (;;) {
+      const started = await rest(daemon, "POST", randomInt(2) ? "/api/v1/sync" : "/api/v1/analysis", { force: true });
+      if (started.status === 202) jobs.add(started.json.data.jobId as string);
+      const groups = (await rest(daemon, "GET", "/api/v1/duplicates?limit=20")).json.data as { id: string }[];
+      const group = groups[randomInt(Math.max(1, groups.length))];
+      if (!group) continue;
+      const status = statuses[randomInt(statuses.length)] ?? "pending";
+      const before = acknowledged.get(group.id);
+      acknowledged.delete(group.id);
+      const answer = await rest(daemon, "PUT", `/api/v1/duplicates/${group.id}/status`, { status });
+      if (answer.status === 200) acknowledged.set(group.id, status);
+      else if (before !== undefined) acknowledged.set(group.id, before);
+    }
+  } catch {
+    // The daemon was killed: what was asked last may or may not have been done, and nothing is expected of it.
+  }
+}
