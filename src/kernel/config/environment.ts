@@ -1,0 +1,64 @@
+/** Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that nobody knows. */
+import type { Finding } from "./findings.ts";
+import { variableOf, type Environment, type Schema } from "./key.ts";
+import { nearestName } from "./nearest.ts";
+import type { Raw } from "./raw.ts";
+
+/** The raw values by path; `a.b_file` for a secret that is to be read from a file. */
+export interface Variables {
+  readonly values: ReadonlyMap<string, Raw>;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads the variables that the schema knows (RESOLUTIONS §2, Environment). An empty one counts as not set, with a warning. */
+export function readEnvironment(environment: Environment, schema: Schema): Variables {
+  const values = new Map<string, Raw>();
+  const findings: Finding[] = [];
+  const known = knownVariables(schema);
+  // Aliases come first in `known`, so that the STEWARD_ form of the same key wins.
+  for (const [variable, path] of known) {
+    const text = environment[variable];
+    if (text === undefined) continue;
+    if (text === "") findings.push({ severity: "warning", path: variable, variable, rule: "is empty and counts as not set" });
+    else take(values, path, { kind: "text", text, place: { variable } });
+  }
+  const fileOnly = schema.filter((key) => key.type.fileOnly);
+  for (const variable of Object.keys(environment).toSorted()) {
+    if (!variable.startsWith("STEWARD_") || variable.startsWith("STEWARD_DEMO") || (known.has(variable) && !fileOnly.some((key) => variableOf(key.path) === variable))) continue;
+    const key = fileOnly.find((candidate) => variable === variableOf(candidate.path) || variable.startsWith(`${variableOf(candidate.path)}_`));
+    if (key !== undefined) findings.push({ severity: "error", path: variable, variable, rule: `sets ${key.path}, a list of objects`, remedy: "write it in the configuration file." });
+    else findings.push(unknownVariable(variable, known, schema));
+  }
+  return { values, findings };
+}
+
+// A key has one value per layer: the STEWARD_ form replaces both forms of an alias, never the other way round.
+function take(values: Map<string, Raw>, path: string, raw: Raw): void {
+  const isHouseForm = raw.place.variable?.startsWith("STEWARD_") === true;
+  if (isHouseForm) {
+    for (const other of [path.replace(/_file$/, ""), `${path}_file`]) {
+      if (values.get(other)?.place.variable?.startsWith("STEWARD_") === false) values.delete(other);
+    }
+  }
+  values.set(path, raw);
+}
+
+function knownVariables(schema: Schema): Map<string, string> {
+  const known = new Map<string, string>();
+  const add = (variable: string, path: string, secret: boolean): void => {
+    known.set(variable, path);
+    if (secret) known.set(`${variable}_FILE`, `${path}_file`);
+  };
+  const readable = schema.filter((key) => !key.type.fileOnly);
+  for (const key of readable) if (key.env !== undefined) add(key.env, key.path, key.secret === true);
+  for (const key of readable) add(variableOf(key.path), key.path, key.secret === true);
+  return known;
+}
+
+function unknownVariable(variable: string, known: ReadonlyMap<string, string>, schema: Schema): Finding {
+  const base = { severity: "warning", path: variable, variable } as const;
+  const plain = schema.find((key) => `${variableOf(key.path)}_FILE` === variable);
+  if (plain !== undefined) return { ...base, rule: `is ignored: ${plain.path} is no secret and is not read from a file`, nearest: variableOf(plain.path) };
+  const nearest = nearestName(variable, known.keys());
+  return { ...base, rule: "is not a known variable and is ignored", ...(nearest === undefined ? {} : { nearest }) };
+}

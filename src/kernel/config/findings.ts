@@ -1,0 +1,33 @@
+/** What is wrong, or worth knowing, about a configuration: collected in one pass and shown line by line. */
+import type { Place } from "./raw.ts";
+
+/** One remark about a configuration. Errors keep the process from starting, warnings do not. */
+export interface Finding extends Place {
+  readonly severity: "error" | "warning";
+  /** The key, e.g. `dedup.archives[0].path`; the variable or the file when no key is concerned. */
+  readonly path: string;
+  /** The rule that is broken, e.g. `must be true or false, got "maybe"`. */
+  readonly rule: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+  /** The known name that the unknown one resembles most. */
+  readonly nearest?: string;
+}
+
+/** A finding without its place and severity, as rules and types return it. */
+export interface Complaint {
+  readonly rule: string;
+  readonly remedy?: string;
+}
+
+/** `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract, monitor). */
+export function formatFinding(finding: Finding): string {
+  const where = finding.line !== undefined ? ` (line ${finding.line})` : finding.variable !== undefined && finding.variable !== finding.path ? ` (${finding.variable})` : "";
+  const advice = [finding.nearest === undefined ? undefined : `did you mean ${finding.nearest}?`, finding.remedy].filter((part) => part !== undefined).join(" ");
+  return `${finding.severity.toUpperCase()}${finding.path === "" ? "" : ` ${finding.path}`}: ${finding.rule}${where}${advice === "" ? "" : ` — ${advice}`}`;
+}
+
+/** Errors first, each severity in the order found, as `-validate` lists them. */
+export function orderFindings(findings: readonly Finding[]): Finding[] {
+  return [...findings.filter((finding) => finding.severity === "error"), ...findings.filter((finding) => finding.severity === "warning")];
+}

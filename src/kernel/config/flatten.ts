@@ -1,0 +1,49 @@
+/** Finds the values of known keys in a file's tree, and names the keys that nobody knows. */
+import type { Finding } from "./findings.ts";
+import { sections, type Schema } from "./key.ts";
+import { nearestName } from "./nearest.ts";
+import { describeRaw, type Raw } from "./raw.ts";
+
+/** The raw values by path. A secret `a.b` may also appear as `a.b_file`. */
+export interface Flat {
+  readonly values: ReadonlyMap<string, Raw>;
+  readonly findings: readonly Finding[];
+}
+
+/** Walks the tree along the schema's sections. */
+export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema): Flat {
+  const paths = new Set(schema.flatMap((key) => (key.secret === true ? [key.path, `${key.path}_file`] : [key.path])));
+  const groups = new Set([...paths].flatMap(sections));
+  const values = new Map<string, Raw>();
+  const findings: Finding[] = [];
+
+  const walk = (map: Raw & { readonly kind: "map" }, prefix: string): void => {
+    for (const [name, raw] of map.entries) {
+      const path = prefix === "" ? name : `${prefix}.${name}`;
+      if (paths.has(path)) values.set(path, raw);
+      else if (!groups.has(path)) findings.push(unknownKey(path, raw, [...paths, ...groups]));
+      else if (raw.kind === "map") walk(raw, path);
+      else if (raw.kind !== "nothing") findings.push({ severity: "error", path, rule: `must be a group of keys, got ${describeRaw(raw)}`, ...raw.place });
+    }
+  };
+  walk(root, "");
+  return { values, findings };
+}
+
+function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
+  const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
+  const siblings = known.filter((candidate) => (candidate.includes(".") ? candidate.slice(0, candidate.lastIndexOf(".")) : "") === parent);
+  const nearest = nearestName(path, siblings) ?? nearestName(path, known) ?? sameLeaf(path, known);
+  const remedy = nearest === undefined && siblings.length > 0 ? `known here: ${siblings.toSorted().join(", ")}.` : undefined;
+  return {
+    severity: "error", path, rule: "is not a known key", ...raw.place,
+    ...(nearest === undefined ? {} : { nearest }), ...(remedy === undefined ? {} : { remedy }),
+  };
+}
+
+// `listen` at the root is most likely `gateway.listen` without its section.
+function sameLeaf(path: string, known: readonly string[]): string | undefined {
+  const leaf = path.slice(path.lastIndexOf(".") + 1);
+  const matches = known.filter((candidate) => candidate.endsWith(`.${leaf}`));
+  return matches.length === 1 ? matches[0] : undefined;
+}

@@ -1,0 +1,85 @@
+/** The keys of the house itself; each service declares its own (RESOLUTIONS §2). */
+import type { LogLevel } from "../base/log.ts";
+import type { Secret } from "../base/secret.ts";
+import { formatAddress, isLoopback, type Address } from "./address.ts";
+import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
+import type { Check } from "./load.ts";
+import { address, boolean, integer, listOf, oneOf, path, secret, string } from "./types.ts";
+
+/** Where the gateway listens. */
+export const gatewayListen: Key<Address> = defineKey({
+  path: "gateway.listen", type: address, default: { host: "127.0.0.1", port: 8400 },
+  help: "Address of REST, Connect, gRPC-Web and gRPC. Port 0 lets the system choose. Off loopback needs auth.token.",
+});
+
+/** Names beside loopback ones that a request may carry as `Host` while no token is configured. */
+export const gatewayAllowedHosts: Key<readonly string[]> = defineKey({
+  path: "gateway.allowed_hosts", type: listOf(string), default: [],
+  rule: (hosts) => {
+    const wrong = hosts.find((host) => !/^[A-Za-z0-9.:_[\]-]{1,253}$/.test(host));
+    return wrong === undefined ? undefined : { rule: `must be host names, got ${JSON.stringify(wrong)}`, remedy: "write names without scheme or path." };
+  },
+  help: "Host names accepted beside localhost while there is no token, e.g. of a proxy on this machine.",
+});
+
+/** The operator's token. */
+export const authToken: Key<Secret | undefined> = defineKey({
+  path: "auth.token", type: secret, default: undefined, secret: true,
+  warn: (token) => (token === undefined || token.use((value) => value.length) >= 16 ? undefined : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." }),
+  help: "Bearer token, or password of HTTP Basic, for everything but probes.",
+});
+
+/** The folder that holds everything that must survive. */
+export const stateFolder: Key<string> = defineKey({
+  path: "state.directory", type: path, default: "", defaultFrom: defaultStateFolder,
+  rule: (folder) => (folder === "" ? { rule: "is not known: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set", remedy: "set STEWARD_STATE__DIRECTORY." } : undefined),
+  help: "Folder for all state, 0700, one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
+});
+
+/** The least severe lines that are written. */
+export const loggingLevel: Key<LogLevel> = defineKey({
+  path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", help: "Least severe log lines to write.",
+});
+
+/** Lines for people or for machines. */
+export const loggingFormat: Key<"text" | "json"> = defineKey({
+  path: "logging.format", type: oneOf(["text", "json"]), default: "text", help: "Form of log lines on standard error.",
+});
+
+/** Whether the document service runs. */
+export const servicesDedup: Key<boolean> = defineKey({
+  path: "services.dedup", type: boolean, default: true, help: "Runs the document service; off, its routes are 404 and its state is not opened.",
+});
+
+/** Worker threads for CPU-heavy work. */
+export const poolThreads: Key<number> = defineKey({
+  path: "pool.threads", type: integer(0, 256), default: 0, help: "Worker threads; 0 takes one per core as far as memory allows.",
+});
+
+/** All of the above. */
+export const houseKeys: Schema = [gatewayListen, gatewayAllowedHosts, authToken, stateFolder, loggingLevel, loggingFormat, servicesDedup, poolThreads];
+
+/** Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured). */
+export const tokenOffLoopback: Check = {
+  needs: [gatewayListen, authToken],
+  run(config) {
+    const listen = config.get(gatewayListen);
+    if (isLoopback(listen.host) || config.get(authToken) !== undefined) return [];
+    const { line, variable } = { line: undefined, variable: undefined, ...config.source(gatewayListen) };
+    return [{
+      severity: "error", path: gatewayListen.path, rule: `${formatAddress(listen)} can be reached from other machines and there is no auth.token`,
+      remedy: "set STEWARD_AUTH__TOKEN_FILE, or listen on 127.0.0.1.",
+      ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }),
+    }];
+  },
+};
+
+// systemd may pass several folders, separated by colons; the first is ours. XDG asks to ignore relative paths.
+function defaultStateFolder(environment: Environment): string {
+  const fromSystemd = environment["STATE_DIRECTORY"]?.split(":")[0];
+  if (fromSystemd) return fromSystemd;
+  const xdg = environment["XDG_STATE_HOME"];
+  if (xdg?.startsWith("/") === true) return `${xdg.replace(/\/+$/, "")}/steward`;
+  const home = environment["HOME"];
+  return home ? `${home.replace(/\/+$/, "")}/.local/state/steward` : "";
+}

@@ -1,0 +1,64 @@
+/**
+ * A configuration key declared once, as data: the file, the environment, `_FILE`, `-validate`, the effective
+ * configuration and its provenance follow from the row (KERNEL §1.2).
+ */
+import { assert } from "../base/errors.ts";
+import type { Complaint } from "./findings.ts";
+import type { KeyType } from "./types.ts";
+
+/** The variables of a process. An empty one counts as not set. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One configuration key. */
+export interface Key<T> {
+  /** Dotted, lower case, e.g. `gateway.listen`. */
+  readonly path: string;
+  readonly type: KeyType<T>;
+  readonly default: T;
+  /** Replaces `default` where it depends on the environment, e.g. on `$STATE_DIRECTORY`. */
+  defaultFrom?(environment: Environment): T;
+  /** Its value is a `Secret`, is never shown, and may be given by `_FILE`. */
+  readonly secret?: true;
+  /** What a value of the right type must also satisfy; undefined when it does. */
+  rule?(value: T): Complaint | undefined;
+  /** What is allowed but worth a warning. */
+  warn?(value: T): Complaint | undefined;
+  /** A variable honoured as it is, beside the `STEWARD_` form, which wins. */
+  readonly env?: string;
+  /** Who may change it: the operator at start, or also the API while running. */
+  readonly owner: "operator" | "runtime";
+  /** A sentence for the reference page. */
+  readonly help: string;
+}
+
+/** All keys of a process. */
+export type Schema = readonly Key<unknown>[];
+
+/** Declares a key; `owner` is the operator unless said otherwise. */
+export function defineKey<T>(row: Omit<Key<T>, "owner"> & { readonly owner?: Key<T>["owner"] }): Key<T> {
+  assert(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/.test(row.path) && !row.path.includes("__"), `${row.path} is a dotted lower-case path`);
+  return { owner: "operator", ...row };
+}
+
+/** Puts the keys of several owners together. Two rows of one path, or one inside another, are our own mistake. */
+export function defineSchema(...rows: readonly Schema[]): Schema {
+  const keys = rows.flat();
+  const taken = new Set<string>();
+  for (const path of keys.flatMap((key) => (key.secret === true ? [key.path, `${key.path}_file`] : [key.path]))) {
+    assert(!taken.has(path), `${path} is declared once`);
+    taken.add(path);
+  }
+  for (const key of keys) assert(!sections(key.path).some((section) => taken.has(section)), `no section of ${key.path} is itself a key`);
+  return keys;
+}
+
+/** The sections a path lies in: `a.b.c` → `a`, `a.b`. */
+export function sections(path: string): string[] {
+  const parts = path.split(".");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("."));
+}
+
+/** The environment form of a path (RESOLUTIONS §2, Environment): `gateway.listen` → `STEWARD_GATEWAY__LISTEN`. */
+export function variableOf(path: string): string {
+  return `STEWARD_${path.toUpperCase().replaceAll(".", "__")}`;
+}

@@ -1,0 +1,27 @@
+/**
+ * A configured value before its key gives it a type: scalars stay the text the operator wrote, so that the file and the
+ * environment are read by one set of rules, and every value remembers where it was written.
+ */
+
+/** Where a value was written: a line of the file (from 1) or an environment variable. */
+export interface Place {
+  readonly line?: number;
+  readonly variable?: string;
+}
+
+/** A value as written. */
+export type Raw =
+  | { readonly kind: "text"; readonly text: string; readonly place: Place }
+  | { readonly kind: "list"; readonly items: readonly Raw[]; readonly place: Place }
+  | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Raw>; readonly place: Place }
+  | { readonly kind: "nothing"; readonly place: Place };
+
+/** What a raw value is, in words for a message. Never the value of anything that may be secret. */
+export function describeRaw(raw: Raw): string {
+  switch (raw.kind) {
+    case "text": return JSON.stringify(raw.text.length > 60 ? `${raw.text.slice(0, 57)}...` : raw.text);
+    case "list": return "a list";
+    case "map": return "a group of keys";
+    case "nothing": return "nothing";
+  }
+}

@@ -1,0 +1,112 @@
+/** The types a configuration value can have: how each is read from what was written and how it is shown again. */
+import { Secret } from "../base/secret.ts";
+import { formatAddress, parseAddress, type Address } from "./address.ts";
+import type { Complaint } from "./findings.ts";
+import { describeRaw, type Place, type Raw } from "./raw.ts";
+import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
+
+/** A value as the effective configuration shows it (RESOLUTIONS M9). */
+export type Shown = string | boolean | number | readonly string[];
+
+/** Collects what is wrong while a value is read. `under` is added to the key's path, e.g. `[0].path`. Returns undefined, for `read` to return. */
+export type Complain = (complaint: Complaint & { readonly nearest?: string }, place: Place, under?: string) => undefined;
+
+/** How values of one type are read and shown. */
+export interface KeyType<T> {
+  /** What the operator is told to write, e.g. `a duration such as 30s`. */
+  readonly expects: string;
+  /** True when a variable cannot say it: lists of objects. */
+  readonly fileOnly: boolean;
+  /** The value, or undefined after at least one complaint. */
+  read(raw: Raw, complain: Complain): T | undefined;
+  show(value: T): Shown;
+}
+
+/** Any text that is not empty. */
+export const string: KeyType<string> = scalar("text", (text) => (text === "" ? undefined : text), (value) => value);
+
+/** `true/false/1/0/yes/no`, any case. */
+export const boolean: KeyType<boolean> = scalar("true or false", parseBoolean, (value) => value);
+
+/** Written `30s`, `5m`, `1h30m`; held in milliseconds. */
+export const duration: KeyType<number> = scalar("a duration such as 30s, 5m or 1h30m", parseDuration, formatDuration);
+
+/** Written `512KiB`, `64MiB`, `1GB` or plain bytes; held in bytes. */
+export const bytes: KeyType<number> = scalar("a size such as 512KiB or 64MiB", parseBytes, formatBytes);
+
+/** Where to listen, `host:port`. */
+export const address: KeyType<Address> = scalar("host:port such as 127.0.0.1:8400", parseAddress, formatAddress);
+
+/** A file or folder. `~` is refused, since only a shell expands it. */
+export const path: KeyType<string> = scalar("a path without ~ (only a shell expands it)",
+  (text) => (text === "" || text.startsWith("~") || text.includes("\0") ? undefined : text), (value) => value);
+
+/** A secret: shown to nobody, its text never in a message. */
+export const secret: KeyType<Secret> = {
+  expects: "text", fileOnly: false,
+  read(raw, complain) {
+    if (raw.kind === "text" && raw.text !== "") return Secret.of(raw.text, raw.place.variable ?? (raw.place.line === undefined ? "file" : `line ${raw.place.line}`));
+    complain({ rule: "must be text that is not empty" }, raw.place);
+    return undefined;
+  },
+  show: () => "[secret]",
+};
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number): KeyType<number> {
+  return scalar(`a whole number from ${min} to ${max}`, (text) => {
+    const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  }, (value) => value);
+}
+
+/** One of a few words. `refused` names words with a reason of their own, e.g. what a later version will know. */
+export function oneOf<const T extends string>(words: readonly T[], refused: Readonly<Record<string, string>> = {}): KeyType<T> {
+  const base = scalar(`one of ${words.join(", ")}`, (text) => words.find((word) => word === text), (value) => value);
+  return {
+    ...base,
+    read(raw, complain) {
+      if (raw.kind !== "text" || !Object.hasOwn(refused, raw.text)) return base.read(raw, complain);
+      return complain({ rule: refused[raw.text] ?? "", remedy: `write one of ${words.join(", ")}.` }, raw.place);
+    },
+  };
+}
+
+/** A list; in the environment, and as a single text in the file, separated by commas. */
+export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
+  return {
+    expects: `a list of ${item.expects}`, fileOnly: false,
+    read(raw, complain) {
+      if (raw.kind !== "list" && raw.kind !== "text") return refuse(raw, complain, this.expects);
+      const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.place);
+      const values = items.map((entry, index) => item.read(entry, (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`)));
+      return values.every((value) => value !== undefined) ? values : undefined;
+    },
+    show: (values) => values.map((value) => String(item.show(value))),
+  };
+}
+
+/** Reads what a boolean key and `STEWARD_DEMO` accept. */
+export function parseBoolean(text: string): boolean | undefined {
+  if (/^(true|1|yes)$/i.test(text)) return true;
+  return /^(false|0|no)$/i.test(text) ? false : undefined;
+}
+
+function scalar<T>(expects: string, parse: (text: string) => T | undefined, show: (value: T) => Shown): KeyType<T> {
+  return {
+    expects, fileOnly: false, show,
+    read(raw, complain) {
+      const value = raw.kind === "text" ? parse(raw.text) : undefined;
+      return value === undefined ? refuse(raw, complain, expects) : value;
+    },
+  };
+}
+
+function refuse(raw: Raw, complain: Complain, expects: string): undefined {
+  const remedy = raw.kind === "nothing" ? "give a value or remove the key." : undefined;
+  return complain({ rule: `must be ${expects}, got ${describeRaw(raw)}`, ...(remedy === undefined ? {} : { remedy }) }, raw.place);
+}
+
+function splitText(text: string, place: Place): Raw[] {
+  return text.split(",").map((part) => part.trim()).filter((part) => part !== "").map((part) => ({ kind: "text", text: part, place }));
+}

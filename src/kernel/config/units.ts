@@ -1,0 +1,48 @@
+/** Durations and sizes as people write them: `1m30s`, `64MiB`. */
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  "": 1, B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
+};
+
+/** Milliseconds of `30s`, `1m30s`, `1.5h`, `250ms`, `0`; undefined when it is no duration or no safe whole number of ms. */
+export function parseDuration(text: string): number | undefined {
+  if (text === "0") return 0;
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
+  let totalMs = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) totalMs += Number(amount) * (UNIT_MS[unit ?? ""] ?? 0);
+  const wholeMs = Math.round(totalMs);
+  return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
+}
+
+/** The shortest exact form that `parseDuration` reads back. */
+export function formatDuration(ms: number): string {
+  if (ms === 0) return "0";
+  let rest = ms;
+  let text = "";
+  for (const unit of ["d", "h", "m", "s", "ms"]) {
+    const size = UNIT_MS[unit] ?? 1;
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}
+
+/** Bytes of `512`, `64MiB`, `1.5 GB`; undefined when it is no size or no safe whole number. */
+export function parseBytes(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?) ?([A-Za-z]*)$/.exec(text);
+  const unit = Object.keys(UNIT_BYTES).find((name) => name.toLowerCase() === match?.[2]?.toLowerCase());
+  if (match === null || unit === undefined) return undefined;
+  const bytes = Math.round(Number(match[1]) * (UNIT_BYTES[unit] ?? 1));
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** The largest binary unit that divides the size, else plain bytes. */
+export function formatBytes(bytes: number): string {
+  for (const unit of ["TiB", "GiB", "MiB", "KiB"]) {
+    const size = UNIT_BYTES[unit] ?? 1;
+    if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;
+  }
+  return String(bytes);
+}
