@@ -1,0 +1,47 @@
+/** Everything that is wrong with one request, collected in one pass and turned into one error. */
+import { StewardError, type Detail } from "../base/errors.ts";
+
+/** Where a value stands: names and list positions from the outside in. */
+export type JsonPath = readonly (string | number)[];
+
+/** The largest number of findings that are kept; a long list of wrong elements says no more with all of them. */
+export const MAX_ISSUES = 100;
+
+const SHOWN_IN_MESSAGE = 3;
+
+/** Collects findings. */
+export interface Issues {
+  readonly found: readonly Detail[];
+  /** `text` goes on after the name of the place: `must be a whole number`. */
+  add(path: JsonPath, text: string, code: string, rule?: string): void;
+}
+
+/** An empty collection. */
+export function createIssues(): Issues {
+  const found: Detail[] = [];
+  return {
+    found,
+    add(path, text, code, rule) {
+      if (found.length >= MAX_ISSUES) return;
+      const message = path.length === 0 ? text : `${pathText(path)} ${text}`;
+      found.push({ path: [...path], message, code, ...(rule === undefined ? {} : { rule }) });
+    },
+  };
+}
+
+/** A path as a person writes it: `groups[2].status`. */
+export function pathText(path: JsonPath): string {
+  return path.reduce<string>((text, part) => (typeof part === "number" ? `${text}[${part}]` : `${text}${text === "" ? "" : "."}${part}`), "");
+}
+
+/** One `invalid` error out of at least one finding. `rule` says more about the whole, e.g. `bad_request`. */
+export function invalidRequest(found: readonly Detail[], rule?: string): StewardError {
+  const [first] = found;
+  const more = found.length - SHOWN_IN_MESSAGE;
+  const message = found.slice(0, SHOWN_IN_MESSAGE).map((detail) => detail.message).join("; ") + (more > 0 ? `; and ${more} more` : "");
+  const summary = rule ?? first?.rule;
+  return new StewardError("invalid", message, { details: found, ...(first === undefined ? {} : { field: pathText(first.path) }), ...(summary === undefined ? {} : { rule: summary }) });
+}
+
+/** The rule of an error that answers `BAD_REQUEST` instead of `VALIDATION_FAILED` on dedup's surface (RESOLUTIONS D6). */
+export const BAD_REQUEST = "bad_request";

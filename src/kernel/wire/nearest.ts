@@ -1,0 +1,38 @@
+/** The known name that a misspelt one most likely meant. */
+
+const LONGEST = 64;
+
+/**
+ * The candidate nearest to `name` by edit distance, case and underscores aside; undefined when none is within a third
+ * of the name's length, so that a hint is never a guess. Names above 64 characters have no nearest.
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > LONGEST) return undefined;
+  const wanted = fold(name);
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of candidates) {
+    if (candidate.length > LONGEST) continue;
+    const distance = editDistance(wanted, fold(candidate));
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function fold(name: string): string {
+  return name.replaceAll("_", "").toLowerCase();
+}
+
+/** Levenshtein's distance, by rows. */
+function editDistance(left: string, right: string): number {
+  let above = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1] ? 0 : 1;
+      current.push(Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same));
+    }
+    above = current;
+  }
+  return above[right.length] ?? 0;
+}

@@ -1,0 +1,97 @@
+/**
+ * The REST style of files, fields and enums as their options declare it, read once per descriptor. The style of a field
+ * is that of the file which declares the message it stands in: a message looks the same wherever it is nested.
+ */
+import { create, getOption, type DescEnum, type DescEnumValue, type DescField, type DescFile } from "@bufbuild/protobuf";
+import { FieldStyleSchema, Case, Dialect, Unset, field as fieldOption, json_value as jsonValueOption, style as styleOption } from "../../gen/steward/options/v1/options_pb.ts";
+import type { FieldStyle } from "../../gen/steward/options/v1/options_pb.ts";
+import { assert } from "../base/errors.ts";
+
+/** The REST surfaces, by the names that errors and routes use. */
+export type DialectName = "monitor" | "dedup" | "vault";
+
+/** The conventions of one file, complete. */
+export interface JsonStyle {
+  readonly camel: boolean;
+  /** What stands for an unset optional field or message. */
+  readonly unset: "omit" | "null";
+  readonly dialect: DialectName;
+}
+
+/** An enum's texts. `unset` is the number of the `…_UNSPECIFIED` value, which counts as not given. */
+export interface EnumTexts {
+  readonly texts: ReadonlyMap<number, string>;
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly unset: number | undefined;
+}
+
+const styles = new WeakMap<DescFile, JsonStyle>();
+const fieldStyles = new WeakMap<DescField, FieldStyle>();
+const names = new WeakMap<DescField, string>();
+const enums = new WeakMap<DescEnum, EnumTexts>();
+
+const dialects: Readonly<Record<Dialect, DialectName | undefined>> = {
+  [Dialect.UNSPECIFIED]: undefined, [Dialect.MONITOR]: "monitor", [Dialect.DEDUP]: "dedup", [Dialect.VAULT]: "vault",
+};
+
+/** The style a file declares. Throws when it declares none or half of one. */
+export function styleOf(file: DescFile): JsonStyle {
+  return remember(styles, file, () => {
+    const declared = file.proto.options === undefined ? undefined : getOption(file, styleOption);
+    const dialect = declared === undefined ? undefined : dialects[declared.dialect];
+    const whole = declared !== undefined && dialect !== undefined && declared.case !== Case.UNSPECIFIED && declared.unset !== Unset.UNSPECIFIED;
+    assert(whole, `${file.name}.proto declares no REST style; set case, unset and dialect in option (steward.options.v1.style)`);
+    return { camel: declared.case === Case.CAMEL, unset: declared.unset === Unset.NULL ? "null" : "omit", dialect };
+  });
+}
+
+/** The exceptions a field declares; all false and empty when it declares none. */
+export function fieldStyleOf(field: DescField): FieldStyle {
+  return remember(fieldStyles, field, () => (field.proto.options === undefined ? create(FieldStyleSchema) : getOption(field, fieldOption)));
+}
+
+/** The name a field is written under. */
+export function jsonName(field: DescField): string {
+  return remember(names, field, () => {
+    const given = fieldStyleOf(field).jsonName;
+    if (given !== "") return given;
+    return styleOf(field.parent.file).camel ? field.jsonName : field.name;
+  });
+}
+
+/** The names a field is read under: as it is written, as it is declared, and in lowerCamel. */
+export function acceptedNames(field: DescField): readonly string[] {
+  return [...new Set([jsonName(field), field.name, field.jsonName])];
+}
+
+/** The JSON texts of an enum. Throws when two values share one. */
+export function enumTexts(desc: DescEnum): EnumTexts {
+  return remember(enums, desc, () => {
+    const zero = desc.values.find((value) => value.number === 0 && value.name.endsWith("_UNSPECIFIED") && givenText(value) === "");
+    const known = desc.values.filter((value) => value !== zero);
+    const numbers = new Map(known.map((value) => [givenText(value) || defaultText(value), value.number]));
+    assert(numbers.size === known.length, `two values of ${desc.typeName} have the same JSON text`);
+    return { texts: new Map([...numbers].map(([text, number]) => [number, text])), numbers, unset: zero?.number };
+  });
+}
+
+/** Whether a message type has a native JSON form instead of a plan of its own. */
+export function isWellKnown(typeName: string): boolean {
+  return ["google.protobuf.Timestamp", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"].includes(typeName);
+}
+
+function givenText(value: DescEnumValue): string {
+  return value.proto.options === undefined ? "" : getOption(value, jsonValueOption);
+}
+
+function defaultText(value: DescEnumValue): string {
+  return value.name.slice(value.parent.sharedPrefix?.length ?? 0).toLowerCase();
+}
+
+function remember<K extends WeakKey, V>(known: WeakMap<K, V>, key: K, make: () => V): V {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
+}

@@ -1,0 +1,77 @@
+/**
+ * The `buf.validate` rules of a message, checked by one validator for every surface, with findings in the words of the
+ * API: names as they are written in JSON, limits in plain numbers, enum values by their texts.
+ */
+import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { StewardError, type Detail } from "../base/errors.ts";
+import { createIssues, type JsonPath } from "./issues.ts";
+import { enumTexts, jsonName } from "./style.ts";
+
+/** Checks messages against their declared rules. */
+export interface Validator {
+  /** What the message violates, nothing when it is good. Throws `internal` when a rule itself is broken. */
+  check<D extends DescMessage>(schema: D, message: MessageShape<D>): readonly Detail[];
+  /** Compiles the rules of these messages, so that the first request does not wait and a broken rule shows at start. */
+  warmUp(schemas: Iterable<DescMessage>): void;
+}
+
+/** A validator; make one per process, since compiled rules are kept inside. */
+export function createRequestValidator(): Validator {
+  const rules = createValidator();
+  const validator: Validator = {
+    check(schema, message) {
+      const result = rules.validate(schema, message);
+      if (result.kind === "valid") return [];
+      if (result.kind === "error") throw new StewardError("internal", `the rules of ${schema.typeName} cannot be evaluated`, { cause: result.error });
+      const issues = createIssues();
+      for (const violation of result.violations) issues.add(pathOf(violation), inPlainWords(violation), "invalid_value", violation.ruleId);
+      return issues.found;
+    },
+    warmUp(schemas) {
+      for (const schema of schemas) validator.check(schema, create(schema));
+    },
+  };
+  return validator;
+}
+
+function pathOf(violation: Violation): JsonPath {
+  return violation.field.map((part) => {
+    switch (part.kind) {
+      case "field":
+        return jsonName(part);
+      case "list_sub":
+        return part.index;
+      case "map_sub":
+        return typeof part.key === "number" ? part.key : String(part.key);
+      default:
+        return part.name;
+    }
+  });
+}
+
+function inPlainWords(violation: Violation): string {
+  const field = violation.field.findLast((part): part is DescField => part.kind === "field");
+  if (field?.enum !== undefined && violation.ruleId.startsWith("enum.")) return `must be one of ${[...enumTexts(field.enum).numbers.keys()].join(", ")}`;
+  for (const [library, words] of PLAIN_WORDS) {
+    if (library.test(violation.message)) return violation.message.replace(library, words);
+  }
+  return violation.message;
+}
+
+/** The library's wording and ours. What matches none is taken as it is: rules of our own come with their own message. */
+const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^must be greater than or equal to (\S+) and less than or equal to (\S+)$/, "must be between $1 and $2"],
+  [/^must be greater than or equal to (\S+)$/, "must be at least $1"],
+  [/^must be less than or equal to (\S+)$/, "must be at most $1"],
+  [/^must be at least 1 characters$/, "must be given and not empty"],
+  [/^must be at least (\d+) characters$/, "must have at least $1 characters"],
+  [/^must be at most (\d+) characters$/, "must have at most $1 characters"],
+  [/^must contain at least 1 item\(s\)$/, "must hold at least one value"],
+  [/^must contain at least (\d+) item\(s\)$/, "must hold at least $1 values"],
+  [/^must contain no more than (\d+) item\(s\)$/, "must hold at most $1 values"],
+  [/^(repeated value must contain|must contain) unique items$/, "must hold no value twice"],
+  [/^value is required$/, "must be given"],
+  [/^must be in list \[(.*)\]$/, "must be one of $1"],
+  [/^value is empty, which is not (.*)$/, "must be $1"],
+];
