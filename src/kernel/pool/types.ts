@@ -1,7 +1,8 @@
 /** The shapes of CPU-heavy work on the Piscina pool (KERNEL §1.7). */
 
-/** A pure function in `workers/`, declared as data: the file and the export that runs. */
+/** A pure function in `workers/`, declared as data: its file exports `run(input, control)`. */
 export interface Task<I, O> {
+  /** As messages and figures call it. */
   readonly name: string;
   readonly file: URL;
   /** Never set: carries the input and output types. */
@@ -14,11 +15,14 @@ export interface TaskControl {
   cancelled(): boolean;
   /** Adds to the units done, seen by the caller through `onProgress`. */
   step(units: number): void;
+  /** Moves a buffer with the result instead of copying it; the task must not touch it afterwards. */
+  transfer(buffer: ArrayBuffer): void;
 }
 
 /** The options of one run. */
 export interface RunOptions {
   readonly signal: AbortSignal;
+  /** Moved to the worker. An input that was moved is gone with a worker that dies, so such a run gets no second try. */
   readonly transfer?: readonly ArrayBuffer[];
   /** Units the task has done so far; called at most every 100 ms. */
   readonly onProgress?: (units: number) => void;
@@ -35,7 +39,11 @@ export interface PoolStatus {
 
 /** Typed tasks on worker threads. */
 export interface Pool {
-  /** Rejects with the signal's reason within 250 ms of it firing, whatever the task does. */
+  /**
+   * Rejects with the signal's reason as soon as it fires; a task that goes on for another 150 ms loses its thread. Keeps the code
+   * of a task's error. `exhausted` when 2 × threads runs wait already or the worker ran out of heap, `internal` when it died: of
+   * two workers, since a run is tried again once.
+   */
   run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O>;
   /** Results in input order; the source is asked only when a slot is free, so memory is bounded by `inFlight`. */
   map<I, O>(task: Task<I, O>, inputs: Iterable<I> | AsyncIterable<I>, options: RunOptions & { readonly inFlight?: number }): AsyncIterable<O>;

@@ -1,0 +1,54 @@
+/** One try of one task on one worker thread: cancel by a word, kill when the word is ignored, tell a dead worker from an error. */
+import type { Piscina } from "piscina";
+import { StewardError, toStewardError } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { createControlWords, hasStarted, setCancelled } from "./control.ts";
+import type { ControlWords } from "./control.ts";
+import type { AttemptMessage, AttemptReply } from "./message.ts";
+
+/** How long a task may ignore that its caller has gone. */
+export const CANCEL_GRACE_MS = 150;
+
+/** How a try ended. */
+export type AttemptEnd =
+  | { readonly kind: "reply"; readonly reply: AttemptReply }
+  | { readonly kind: "unsendable"; readonly error: Error }
+  | { readonly kind: "died"; readonly outOfHeap: boolean; readonly error: Error };
+
+/** A try under way. */
+export interface Attempt {
+  readonly words: ControlWords;
+  /** Settles when the thread is free again, or gone. Never rejects. */
+  readonly end: Promise<AttemptEnd>;
+  /** Asks the task to return and takes its thread after the grace. */
+  cancel(): void;
+  /** Takes the thread now. */
+  kill(): void;
+  hasStarted(): boolean;
+}
+
+/** Starts a try. Needs a free thread. */
+export function startAttempt(piscina: Piscina, clock: Clock, work: { file: string; input: unknown; transfer: readonly ArrayBuffer[] }): Attempt {
+  const words = createControlWords();
+  const killer = new AbortController();
+  const message: AttemptMessage = { file: work.file, input: work.input, words };
+  let timer: Disposable | undefined;
+  const end = piscina.run(message, { signal: killer.signal, transferList: [...work.transfer] })
+    .then((reply: unknown): AttemptEnd => ({ kind: "reply", reply: reply as AttemptReply }), describeFailure)
+    .finally(() => timer?.[Symbol.dispose]());
+  const kill = (): void => killer.abort(new StewardError("internal", "the worker thread was ended"));
+  return {
+    words, end, kill,
+    cancel() {
+      setCancelled(words);
+      timer ??= clock.timer(clock.monotonic() + CANCEL_GRACE_MS, kill);
+    },
+    hasStarted: () => hasStarted(words),
+  };
+}
+
+function describeFailure(thrown: unknown): AttemptEnd {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (error.name === "DataCloneError") return { kind: "unsendable", error };
+  return { kind: "died", outOfHeap: toStewardError(error).code === "exhausted", error };
+}

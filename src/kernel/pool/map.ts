@@ -1,0 +1,40 @@
+/** Ordered mapping with a window: the source is asked for the next input only when there is room for it. */
+
+/** How a map gets its work done. */
+export interface MapSteps<I, O> {
+  /** Resolves when another input may be started. */
+  room(signal: AbortSignal): Promise<void>;
+  start(input: I, signal: AbortSignal): Promise<O>;
+}
+
+/**
+ * Results in input order with at most `inFlight` inputs under way. Leaving the iteration, an error of the source and an error of one
+ * run cancel what is under way.
+ */
+export async function* mapOrdered<I, O>(inputs: Iterable<I> | AsyncIterable<I>, inFlight: number, outer: AbortSignal, steps: MapSteps<I, O>): AsyncGenerator<O, void, undefined> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([outer, stop.signal]);
+  const source = Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+  const window: Promise<O>[] = [];
+  let ended = false;
+  try {
+    for (;;) {
+      while (!ended && window.length < inFlight) {
+        await steps.room(signal);
+        const next = await source.next();
+        if (next.done === true) ended = true;
+        else {
+          const started = steps.start(next.value, signal);
+          started.catch(() => undefined);
+          window.push(started);
+        }
+      }
+      const first = window.shift();
+      if (first === undefined) return;
+      yield await first;
+    }
+  } finally {
+    stop.abort(new Error("the caller of map has left"));
+    if (!ended) await source.return?.();
+  }
+}

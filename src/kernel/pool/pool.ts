@@ -1,0 +1,174 @@
+/** The worker pool (KERNEL §1.7): typed tasks on Piscina threads, with bounded queues, cancel that is felt, and crashes that stay with their input. */
+import { availableParallelism, totalmem } from "node:os";
+import { Piscina } from "piscina";
+import type { Clock } from "../base/clock.ts";
+import { StewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { startAttempt } from "./attempt.ts";
+import type { Attempt, AttemptEnd } from "./attempt.ts";
+import { unitsOf } from "./control.ts";
+import { mapOrdered } from "./map.ts";
+import { readError } from "./message.ts";
+import { PROGRESS_MS, summed, throttled } from "./progress.ts";
+import type { OnUnits } from "./progress.ts";
+import { createSlotQueue } from "./queue.ts";
+import type { SlotQueue } from "./queue.ts";
+import type { Pool, RunOptions, Task } from "./types.ts";
+
+/** What a pool is made of. Both sizes have defaults from the machine. */
+export interface PoolOptions {
+  /** Worker threads; default: as many as there are cores and as half of the memory has room for. */
+  readonly threads?: number;
+  /** JavaScript heap of one thread in MiB, default 512. Shared and transferred buffers do not count. */
+  readonly heapMb?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const DEFAULT_HEAP_MB = 512;
+const MIB = 2 ** 20;
+const IDLE_MS = 30_000;
+const MAX_TRIES = 2;
+/** A closing pool gives its tasks this long to read the word; then their threads go. */
+const CLOSE_MS = 1_000;
+
+/** One thread per core, as far as half of the memory carries them. */
+export function defaultThreads(heapMb: number, cores: number, memoryBytes: number): number {
+  return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 2 / (heapMb * MIB))));
+}
+
+/** A pool. Threads start with the first tasks and end after 30 s without work. */
+export function createPool(options: PoolOptions): Pool {
+  const heapMb = options.heapMb ?? DEFAULT_HEAP_MB;
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const threads = options.threads ?? defaultThreads(heapMb, availableParallelism(), memory);
+  return new PiscinaPool({ threads, heapMb, clock: options.clock, log: options.log });
+}
+
+interface InnerOptions {
+  readonly signal: AbortSignal;
+  readonly transfer: readonly ArrayBuffer[] | undefined;
+  readonly onUnits: OnUnits | undefined;
+  /** Refuse when the line is full; otherwise wait in it. */
+  readonly bounded: boolean;
+}
+
+class PiscinaPool implements Pool {
+  readonly #piscina: Piscina;
+  readonly #slots: SlotQueue;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #threads: number;
+  readonly #heapMb: number;
+  readonly #attempts = new Set<Attempt>();
+  readonly #closing = new AbortController();
+  #crashed = 0;
+
+  constructor(options: Required<PoolOptions>) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#threads = options.threads;
+    this.#heapMb = options.heapMb;
+    this.#slots = createSlotQueue(options.threads, 2 * options.threads);
+    this.#piscina = new Piscina({
+      filename: new URL("./runner.ts", import.meta.url).href, name: "runAttempt", minThreads: 0, maxThreads: options.threads, idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMb }, recordTiming: false, closeTimeout: CLOSE_MS,
+    });
+    this.#piscina.on("error", (error: Error) => this.#lostIdleThread(error));
+  }
+
+  async run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O> {
+    const { signal, transfer } = options;
+    return this.#run(task, input, { signal, transfer, onUnits: throttled(this.#clock, options.onProgress), bounded: true });
+  }
+
+  map<I, O>(task: Task<I, O>, inputs: Iterable<I> | AsyncIterable<I>, options: RunOptions & { readonly inFlight?: number }): AsyncIterable<O> {
+    const sum = summed(throttled(this.#clock, options.onProgress));
+    return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
+      room: (signal) => this.#slots.room(signal),
+      start: (input, signal) => this.#run(task, input, { signal, transfer: options.transfer, onUnits: sum?.(), bounded: false }),
+    });
+  }
+
+  status(): ReturnType<Pool["status"]> {
+    return { threads: this.#threads, running: this.#slots.running, queued: this.#slots.queued, limit: this.#slots.limit, crashed: this.#crashed };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(new StewardError("cancelled", "the worker pool is closing"));
+    await Promise.all([...this.#attempts].map((attempt) => attempt.end));
+    await this.#piscina.close({ force: true });
+  }
+
+  async #run<I, O>(task: Task<I, O>, input: I, options: InnerOptions): Promise<O> {
+    const signal = AbortSignal.any([options.signal, this.#closing.signal]);
+    for (let tries = 1; ; tries += 1) {
+      await this.#slots.acquire(signal, options.bounded && tries === 1);
+      const end = await this.#try(task, input, options, signal);
+      if (end.kind === "reply") {
+        if (end.reply.ok) return end.reply.value as O;
+        throw readError(task.name, end.reply.error);
+      }
+      if (end.kind === "unsendable") throw new StewardError("internal", `the input of task ${task.name} cannot be sent to a worker thread`, { cause: end.error });
+      this.#crashed += 1;
+      this.#log.warn("a worker thread died", { task: task.name, tries, error: end.error });
+      if (tries === MAX_TRIES || options.transfer?.length) throw this.#death(task.name, tries, end);
+    }
+  }
+
+  /** Holds its slot until the thread is free, which may be after the caller has been told. */
+  #try<I, O>(task: Task<I, O>, input: I, options: InnerOptions, signal: AbortSignal): Promise<AttemptEnd> {
+    if (signal.aborted) {
+      this.#slots.release();
+      return Promise.reject(signal.reason as Error);
+    }
+    const attempt = startAttempt(this.#piscina, this.#clock, { file: task.file.href, input, transfer: options.transfer ?? [] });
+    this.#attempts.add(attempt);
+    const progress = this.#report(attempt, options.onUnits);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        attempt.cancel();
+        progress[Symbol.dispose]();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      void attempt.end.then((end) => {
+        signal.removeEventListener("abort", leave);
+        progress[Symbol.dispose]();
+        this.#attempts.delete(attempt);
+        this.#slots.release();
+        resolve(end);
+      });
+    });
+  }
+
+  /** Looks at the units every 100 ms, and once more when disposed. */
+  #report(attempt: Attempt, onUnits: InnerOptions["onUnits"]): Disposable {
+    if (!onUnits) return { [Symbol.dispose]: () => undefined };
+    const look = (): void => {
+      onUnits(unitsOf(attempt.words));
+      timer = this.#clock.timer(this.#clock.monotonic() + PROGRESS_MS, look);
+    };
+    let timer = this.#clock.timer(this.#clock.monotonic() + PROGRESS_MS, look);
+    return {
+      [Symbol.dispose]: () => {
+        timer[Symbol.dispose]();
+        onUnits(unitsOf(attempt.words));
+      },
+    };
+  }
+
+  /** A thread that dies before it takes work leaves tasks waiting that nobody would start: those try again. */
+  #lostIdleThread(error: Error): void {
+    this.#log.warn("an idle worker thread died", { error });
+    for (const attempt of this.#attempts) if (!attempt.hasStarted()) attempt.kill();
+  }
+
+  #death(task: string, tries: number, end: AttemptEnd & { kind: "died" }): StewardError {
+    const workers = tries === 1 ? "its worker thread" : `${tries} worker threads`;
+    if (!end.outOfHeap) return new StewardError("internal", `task ${task} ended ${workers}`, { cause: end.error });
+    const remedy = "give worker threads more memory, or leave the document out";
+    return new StewardError("exhausted", `task ${task} needs more than the ${this.#heapMb} MiB of heap a worker thread has; ${remedy}`, { remedy, cause: end.error });
+  }
+}

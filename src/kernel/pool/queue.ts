@@ -1,0 +1,81 @@
+/** Who may use a thread next: a fixed number of slots, first come first served, with a bounded line in front. */
+import { StewardError } from "../base/errors.ts";
+
+/** Slots and the line in front of them. */
+export interface SlotQueue {
+  /**
+   * Resolves with a slot; give it back by `release`. Rejects with the signal's reason. With `bounded`, throws `exhausted` when the
+   * line is full.
+   */
+  acquire(signal: AbortSignal, bounded: boolean): Promise<void>;
+  release(): void;
+  /** Resolves when the line is not full. Rejects with the signal's reason. */
+  room(signal: AbortSignal): Promise<void>;
+  readonly running: number;
+  readonly queued: number;
+  readonly limit: number;
+}
+
+/** A place in a line: called once, when it is its turn. */
+type Turn = () => void;
+
+/** A queue of `slots` slots whose line holds `limit`. */
+export function createSlotQueue(slots: number, limit: number): SlotQueue {
+  const line = new Set<Turn>();
+  const rooms = new Set<Turn>();
+  let running = 0;
+
+  function settle(): void {
+    for (const turn of line) {
+      if (running >= slots) break;
+      line.delete(turn);
+      running += 1;
+      turn();
+    }
+    for (const turn of rooms) {
+      if (line.size >= limit) break;
+      rooms.delete(turn);
+      turn();
+    }
+  }
+
+  return {
+    acquire(signal, bounded) {
+      if (bounded && running >= slots && line.size >= limit) {
+        return Promise.reject(new StewardError("exhausted", `${limit} tasks wait for a worker thread already; try again later`, { retryAfterMs: 1_000 }));
+      }
+      const turn = waitIn(line, signal, settle);
+      settle();
+      return turn;
+    },
+    release() {
+      running -= 1;
+      settle();
+    },
+    room(signal) {
+      const turn = waitIn(rooms, signal, settle);
+      settle();
+      return turn;
+    },
+    get running() { return running; },
+    get queued() { return line.size; },
+    limit,
+  };
+}
+
+function waitIn(line: Set<Turn>, signal: AbortSignal, left: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const turn = (): void => {
+      signal.removeEventListener("abort", leave);
+      resolve();
+    };
+    const leave = (): void => {
+      line.delete(turn);
+      reject(signal.reason as Error);
+      left();
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    line.add(turn);
+  });
+}
