@@ -23,16 +23,19 @@ function fold(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }
 
-/** Levenshtein's distance, by rows. */
+/** Insertions, deletions, replacements and swaps of neighbours, by rows. */
 function editDistance(left: string, right: string): number {
+  let before: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (let row = 1; row <= left.length; row++) {
     const current = [row];
     for (let column = 1; column <= right.length; column++) {
       const same = left[row - 1] === right[column - 1] ? 0 : 1;
-      current.push(Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same));
+      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const swap = swapped ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      current.push(Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same, swap));
     }
-    above = current;
+    [before, above] = [above, current];
   }
   return above[right.length] ?? 0;
 }

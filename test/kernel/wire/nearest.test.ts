@@ -3,12 +3,16 @@ import { nearest } from "../../../src/kernel/wire/nearest.ts";
 
 describe("the nearest name", () => {
   it.each([
-    ["statsu", "status"], ["STATUS", "status"], ["group_ids", "groupIds"], ["groupId", "groupIds"], ["confrim", "confirm"], ["", undefined], ["zzzzzz", undefined], ["x".repeat(65), undefined],
+    ["statsu", "status"], ["STATUS", "status"], ["group_ids", "groupIds"], ["groupId", "groupIds"], ["confrim", "confirm"], ["stauts", "status"], ["", undefined], ["zzzzzz", undefined], ["x".repeat(65), undefined],
   ])("of %s is %s", (name, expected) => {
     expect(nearest(name, ["status", "groupIds", "confirm", "documentId"])).toBe(expected);
   });
 
   it("is the closest of several", () => {
     expect(nearest("docC", ["docAlpha", "docB", "offset"])).toBe("docB");
+  });
+
+  it("forgives two swapped letters in a short name", () => {
+    expect(nearest("nmae", ["name", "kind"])).toBe("name");
   });
 });

@@ -1,0 +1,38 @@
+/** The surface below `/api/v1`: a response message is its own `{data, meta}`, an error is `{error: {code, message, details}}`. */
+import type { StewardError } from "../../src/kernel/base/errors.ts";
+import { writeMessage } from "../../src/kernel/wire/write.ts";
+import { dedupCode, httpStatus } from "../codes.ts";
+import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Dedup's surface (contract dedup §2.1, §7). */
+export const dedup: Dialect = {
+  name: "dedup",
+  bodyBytes: 4 * 1024 * 1024,
+  success: (schema, message, options) => ({
+    status: options.status,
+    headers: successHeaders(JSON_TYPE, options.attachment),
+    body: writeMessage(schema, message, { indent: options.raw ? 2 : 0 }),
+  }),
+  failure: (error, options) => ({
+    status: httpStatus(error, "dedup"),
+    headers: { ...failureHeaders(error, options), ...challenge(error), "content-type": JSON_TYPE },
+    body: JSON.stringify({ error: { code: dedupCode(error), message: error.message, ...details(error) } }),
+  }),
+};
+
+/** A refusal for another reason than the credential must not make a browser ask for a password. */
+function challenge(error: StewardError): Record<string, string> {
+  if (error.code === "unauthenticated") return { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' };
+  return error.code === "denied" ? { "www-authenticate": 'Bearer realm="steward"' } : {};
+}
+
+/** A handler that names only the field gets its finding spelt out: clients look for it in `details`. */
+function details(error: StewardError): { details?: readonly unknown[] } {
+  if (error.facts !== undefined) return { details: [error.facts] };
+  if (error.details !== undefined) return { details: error.details };
+  if (error.code !== "invalid" || error.field === undefined) return {};
+  const { field, message, rule } = error;
+  return { details: [{ path: field.split("."), message, code: "invalid_value", ...(rule === undefined ? {} : { rule }) }] };
+}

@@ -1,0 +1,33 @@
+/** The surface below `/api` and of all pages: documents as bare objects, errors as one line of text, never JSON. */
+import type { StewardError } from "../../src/kernel/base/errors.ts";
+import { writeMessage } from "../../src/kernel/wire/write.ts";
+import { httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
+import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
+
+/** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
+export const monitor: Dialect = {
+  name: "monitor",
+  bodyBytes: 64 * 1024,
+  success: (schema, message, options) => ({
+    status: options.status,
+    headers: successHeaders("application/json", options.attachment),
+    // Documents are for people too; the answer to an action is one line.
+    body: options.raw ? writeMessage(schema, message) : `${writeMessage(schema, message, { indent: 2 })}\n`,
+  }),
+  failure: (error, options) => ({
+    status: httpStatus(error, "monitor"),
+    headers: {
+      ...failureHeaders(error, options),
+      ...(error.code === "unauthenticated" ? { "www-authenticate": 'Basic realm="steward admin"' } : {}),
+      "content-type": "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
+    },
+    body: `${text(error)}\n`,
+  }),
+};
+
+function text(error: StewardError): string {
+  if (error.code === "unauthenticated") return "Unauthorized";
+  if (error.code === "unsupported") return "Method Not Allowed";
+  return error.rule === UNKNOWN_ROUTE ? "404 page not found" : error.message;
+}

@@ -1,0 +1,32 @@
+/** The surface below `/v1`: Vault's envelope of eight keys, `{errors: […]}`, and 204 for nothing. */
+import type { StewardError } from "../../src/kernel/base/errors.ts";
+import { writeMessage } from "../../src/kernel/wire/write.ts";
+import { httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
+import { failureHeaders, successHeaders, type Dialect, type FailureOptions } from "./dialect.ts";
+
+/** The tokens' surface (RESOLUTIONS §3.1, §4). A message without fields is "nothing to return". */
+export const vault: Dialect = {
+  name: "vault",
+  bodyBytes: 32 * 1024 * 1024,
+  success(schema, message, options) {
+    if (schema.fields.length === 0) return { status: 204, headers: { "cache-control": "no-store" }, body: "" };
+    const data = writeMessage(schema, message);
+    return { status: options.status, headers: successHeaders("application/json", options.attachment), body: `${options.raw ? data : envelope(options.requestId, data)}\n` };
+  },
+  failure: (error, options) => ({
+    status: httpStatus(error, "vault"),
+    headers: { ...failureHeaders(error, options), "content-type": "application/json" },
+    body: `${JSON.stringify({ errors: texts(error, options) })}\n`,
+  }),
+};
+
+/** `data` is JSON text already, so that its digits stay as they are. */
+function envelope(requestId: string, data: string): string {
+  return `{"request_id":${JSON.stringify(requestId)},"lease_id":"","renewable":false,"lease_duration":0,"data":${data},"wrap_info":null,"warnings":null,"auth":null}`;
+}
+
+function texts(error: StewardError, options: FailureOptions): string[] {
+  if (error.code === "unauthenticated") return ["permission denied"];
+  if (error.code !== "not_found") return [error.message];
+  return error.rule === UNKNOWN_ROUTE ? [`no handler for route "${(options.path ?? "").replace(/^\/v1\//, "")}"`] : [];
+}

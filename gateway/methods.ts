@@ -1,0 +1,145 @@
+/**
+ * The table of everything that is served, made from the descriptors: which methods there are, who may call them, and
+ * which of them a REST request means. A wrong declaration stops the start, never a request.
+ */
+import { getOption, hasOption, type DescMessage, type DescMethod } from "@bufbuild/protobuf";
+import { http as httpOption } from "../src/gen/google/api/annotations_pb.ts";
+import type { HttpRule } from "../src/gen/google/api/http_pb.ts";
+import { Access, method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
+import { assert } from "../src/kernel/base/errors.ts";
+import type { BoundService, PlainRoute, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
+import { createBinder, type Binder } from "../src/kernel/wire/bind.ts";
+import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
+import { prepareWriter } from "../src/kernel/wire/write.ts";
+import { dialectOf } from "./dialects/by-name.ts";
+import { createPathTree, parseTemplate, splitPath, type PathTemplate, type PathTree } from "./template.ts";
+
+/** An rpc with all that its options say. */
+export interface Method {
+  readonly rpc: DescMethod;
+  readonly access: Access;
+  readonly dialect: DialectName;
+  readonly handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>;
+  /** REST status of a success. */
+  readonly httpStatus: number;
+  readonly raw: boolean;
+  readonly attachment: string;
+  readonly bodyBytes: number;
+}
+
+/** A route that answers with a message. */
+export interface RpcRoute {
+  readonly kind: "rpc";
+  readonly verb: string;
+  readonly template: PathTemplate;
+  readonly access: Access;
+  readonly dialect: DialectName;
+  readonly method: Method;
+  readonly binder: Binder;
+}
+
+/** A route that answers with anything else. */
+export interface OtherRoute {
+  readonly kind: "plain";
+  readonly verb: string;
+  readonly template: PathTemplate;
+  readonly access: Access;
+  readonly dialect: DialectName;
+  readonly plain: PlainRoute;
+}
+
+export type Route = RpcRoute | OtherRoute;
+
+/** What a verb and a path mean. */
+export type Match =
+  | { readonly kind: "found"; readonly route: Route; /** Path variables, decoded. */ readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: "wrong_method"; readonly allow: readonly string[]; readonly dialect: DialectName }
+  | { readonly kind: "malformed" }
+  | { readonly kind: "unknown" };
+
+/** All methods and routes. */
+export interface MethodTable {
+  /** Every rpc, the streaming ones included. */
+  readonly methods: readonly Method[];
+  readonly routes: readonly Route[];
+  /** HEAD means GET. A trailing slash is another path. */
+  match(verb: string, path: string): Match;
+}
+
+type Leaf = Map<string, Route>;
+
+/** Makes the table. Throws when a method has no access, two routes collide, or a rule names what its message has not. */
+export function methodTable(services: readonly BoundService[], plain: readonly PlainRoute[]): MethodTable {
+  const methods = services.flatMap((service) => service.desc.methods.map((rpc) => describeMethod(service, rpc)));
+  const routes: readonly Route[] = [...methods.flatMap(restRoutes), ...plain.map(plainRoute)];
+  const tree = createPathTree<Leaf>();
+  for (const route of routes) addRoute(tree, route);
+  return { methods, routes, match: (verb, path) => matchPath(tree, verb, path) };
+}
+
+/** Who may call an rpc. Throws when it does not say. */
+export function accessOf(rpc: DescMethod): Access {
+  const access = rpc.proto.options === undefined ? Access.UNSPECIFIED : getOption(rpc, methodOption).access;
+  assert(access !== Access.UNSPECIFIED, `${rpc.parent.typeName}.${rpc.name} does not say who may call it; set access in option (steward.options.v1.method)`);
+  return access;
+}
+
+function describeMethod(service: BoundService, rpc: DescMethod): Method {
+  const access = accessOf(rpc);
+  const style = getOption(rpc, methodOption);
+  const dialect = styleOf(rpc.parent.file).dialect;
+  return {
+    rpc, access, dialect, handler: service.handler(rpc), raw: style.raw, attachment: style.attachment,
+    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus,
+    bodyBytes: style.bodyBytes === 0n ? dialectOf(dialect).bodyBytes : Number(style.bodyBytes),
+  };
+}
+
+/** A stream has no REST route: its twin is a plain one. */
+function restRoutes(method: Method): RpcRoute[] {
+  const { rpc } = method;
+  if (rpc.methodKind !== "unary" || !hasOption(rpc, httpOption)) return [];
+  prepareWriter(rpc.output);
+  const rule = getOption(rpc, httpOption);
+  const ignoreUnknown = getOption(rpc, methodOption).ignoreUnknown;
+  return [rule, ...rule.additionalBindings].map((binding) => {
+    const [verb, path] = verbAndPath(rpc, binding);
+    const template = parseTemplate(path);
+    const binder = createBinder({ input: rpc.input, variables: template.variables, body: binding.body, ignoreUnknown });
+    return { kind: "rpc", verb, template, access: method.access, dialect: method.dialect, method, binder };
+  });
+}
+
+function verbAndPath(rpc: DescMethod, rule: HttpRule): readonly [string, string] {
+  const { pattern } = rule;
+  assert(pattern.case !== undefined, `${rpc.parent.typeName}.${rpc.name} has an http rule without a path`);
+  return pattern.case === "custom" ? [pattern.value.kind, pattern.value.path] : [pattern.case.toUpperCase(), pattern.value];
+}
+
+function plainRoute(plain: PlainRoute): OtherRoute {
+  assert(plain.access !== Access.UNSPECIFIED, `${plain.verb} ${plain.template} does not say who may call it`);
+  return { kind: "plain", verb: plain.verb, template: parseTemplate(plain.template), access: plain.access, dialect: plain.dialect, plain };
+}
+
+function addRoute(tree: PathTree<Leaf>, route: Route): void {
+  const leaf = tree.leaf(route.template, () => new Map());
+  const before = leaf.get(route.verb);
+  assert(before === undefined, `${route.verb} ${route.template.text} collides with ${before?.template.text ?? ""}`);
+  leaf.set(route.verb, route);
+}
+
+function matchPath(tree: PathTree<Leaf>, verb: string, path: string): Match {
+  const segments = splitPath(path);
+  if (segments === undefined) return { kind: "malformed" };
+  const found = tree.find(segments);
+  if (found === undefined) return { kind: "unknown" };
+  const route = found.leaf.get(verb === "HEAD" ? "GET" : verb);
+  if (route === undefined) return wrongMethod(found.leaf);
+  return { kind: "found", route, params: Object.fromEntries(route.template.variables.map((name, index) => [name, found.values[index] ?? ""])) };
+}
+
+function wrongMethod(leaf: Leaf): Match {
+  const allow = [...leaf.keys()].flatMap((verb) => (verb === "GET" ? ["GET", "HEAD"] : [verb]));
+  const [first] = leaf.values();
+  return { kind: "wrong_method", allow, dialect: first?.dialect ?? "monitor" };
+}

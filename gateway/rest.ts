@@ -1,0 +1,151 @@
+/**
+ * REST over the method table, free of any HTTP library: match, authorise, bind, validate, invoke, write. Whatever is
+ * thrown on the way becomes an error body of the route's own surface.
+ */
+import { create, type DescMessage } from "@bufbuild/protobuf";
+import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
+import { StewardError } from "../src/kernel/base/errors.ts";
+import type { Log } from "../src/kernel/base/log.ts";
+import type { Call, UnaryHandler } from "../src/kernel/service.ts";
+import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
+import type { DialectName } from "../src/kernel/wire/style.ts";
+import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
+import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
+import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
+import type { Dialect, FailureOptions } from "./dialects/dialect.ts";
+import type { MethodTable, OtherRoute, Route, RpcRoute } from "./methods.ts";
+
+/** A request as any listener brings it. */
+export interface RestRequest {
+  /** In upper case. */
+  readonly method: string;
+  /** As sent: percent signs not decoded, no query. */
+  readonly path: string;
+  /** The raw query, with or without its question mark. */
+  readonly search: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** The whole body. Throws `too_large` above the limit. Called once at most, and not at all when no body is wanted. */
+  readBody(limitBytes: number): Promise<Uint8Array>;
+}
+
+/** An answer for any listener. Header names are lower case; an iterable is to be streamed with back-pressure. */
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+}
+
+/** Lets a request pass, or says why not. */
+export type Authorize = (access: Access, dialect: DialectName, request: RestRequest) => StewardError | undefined;
+
+/** What REST is made of. */
+export interface RestDeps {
+  readonly table: MethodTable;
+  readonly authorize: Authorize;
+  readonly log: Log;
+  /** The process's validator; one of its own when not given. */
+  readonly validator?: Validator;
+}
+
+/** REST over a table. */
+export interface Rest {
+  /** Never rejects. The answer to HEAD has an empty body and the length of the GET's. */
+  handle(request: RestRequest): Promise<RestAnswer>;
+}
+
+/** Compiles what requests will need and returns the handler. */
+export function createRest(deps: RestDeps): Rest {
+  const validator = deps.validator ?? createRequestValidator();
+  validator.warmUp(deps.table.methods.map((method) => method.rpc.input));
+  return {
+    async handle(request) {
+      const answer = await serve(deps, validator, request);
+      return request.method === "HEAD" ? withoutBody(answer) : answer;
+    },
+  };
+}
+
+async function serve(deps: RestDeps, validator: Validator, request: RestRequest): Promise<RestAnswer> {
+  const match = deps.table.match(request.method, request.path);
+  if (match.kind !== "found") return refuse(match.kind === "wrong_method" ? dialectOf(match.dialect) : dialectOfPath(request.path), match.kind, request, match.kind === "wrong_method" ? match.allow : undefined);
+  const { route, params } = match;
+  try {
+    const refusal = deps.authorize(route.access, route.dialect, request);
+    if (refusal !== undefined) throw refusal;
+    return route.kind === "rpc" ? await callMethod(route, params, validator, request) : await callPlain(route, params, deps.log, request);
+  } catch (thrown) {
+    return failed(deps.log, route, request, thrown);
+  }
+}
+
+async function callMethod(route: RpcRoute, params: Readonly<Record<string, string>>, validator: Validator, request: RestRequest): Promise<RestAnswer> {
+  const { method } = route;
+  const body = route.binder.readsBody ? await readBody(request, method.bodyBytes) : new Uint8Array();
+  const message = route.binder.bind({ params, search: request.search, body });
+  const found = validator.check<DescMessage>(method.rpc.input, message);
+  if (found.length > 0) throw invalidRequest(found);
+  const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
+  const reply = await handler(message, callOf(request));
+  return dialectOf(method.dialect).success(method.rpc.output, create(method.rpc.output, reply), {
+    status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
+  });
+}
+
+async function callPlain(route: OtherRoute, params: Readonly<Record<string, string>>, log: Log, request: RestRequest): Promise<RestAnswer> {
+  const { method, path, headers } = request;
+  const answer = await route.plain.handle({ method, path, params, headers, query: new URLSearchParams(request.search) }, callOf(request));
+  return isStream(answer.body) && method !== "HEAD" ? { ...answer, body: watched(answer.body, route, log, request) } : answer;
+}
+
+function callOf(request: RestRequest): Call {
+  return { signal: request.signal, requestId: request.requestId };
+}
+
+/** A missing or form content type is read as JSON like any other (D8); a packed body is not unpacked. */
+async function readBody(request: RestRequest, limitBytes: number): Promise<Uint8Array> {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity") throw new StewardError("invalid", "a body with Content-Encoding is not accepted; send it as it is", { rule: "content_encoding" });
+  return await request.readBody(limitBytes);
+}
+
+function refuse(dialect: Dialect, why: "wrong_method" | "malformed" | "unknown", request: RestRequest, allow: readonly string[] | undefined): RestAnswer {
+  const options: FailureOptions = { path: request.path, ...(allow === undefined ? {} : { allow }) };
+  switch (why) {
+    case "wrong_method":
+      return dialect.failure(new StewardError("unsupported", `${request.method} is not possible here; use ${(allow ?? []).join(", ")}`), options);
+    case "malformed":
+      return dialect.failure(new StewardError("invalid", "the path must begin with a slash and hold only percent signs that introduce UTF-8; write %25 for the sign itself", { rule: BAD_REQUEST }), options);
+    default:
+      return dialect.failure(new StewardError("not_found", "there is no such path", { rule: UNKNOWN_ROUTE }), options);
+  }
+}
+
+function failed(log: Log, route: Route, request: RestRequest, thrown: unknown): RestAnswer {
+  const error = seenError(thrown, request.requestId);
+  if (isInternal(error)) log.error("request failed", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
+  return dialectOf(route.dialect).failure(error, { path: request.path });
+}
+
+/** A stream that breaks has its status sent already: all that is left is the log, and the listener's cut. */
+async function* watched(body: AsyncIterable<string | Uint8Array>, route: Route, log: Log, request: RestRequest): AsyncGenerator<string | Uint8Array> {
+  try {
+    yield* body;
+  } catch (thrown) {
+    if (!request.signal.aborted) log.error("stream broke off", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
+    throw thrown;
+  }
+}
+
+function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint8Array> {
+  return typeof body === "object" && Symbol.asyncIterator in body;
+}
+
+async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
+  if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(Buffer.byteLength(answer.body)) }, body: "" };
+  // Lets a stream that holds something already release it.
+  await answer.body[Symbol.asyncIterator]().return?.();
+  return { ...answer, body: "" };
+}
