@@ -1,0 +1,44 @@
+/** Opening a port, and saying plainly why one cannot be opened. */
+import type { Server } from "node:net";
+import { StewardError, toStewardError } from "../base/errors.ts";
+import { formatAddress, isLoopback, type Address } from "../config/address.ts";
+
+/** An address to open, and the configuration key that names it. */
+export interface Binding {
+  readonly setting: string;
+  readonly address: Address;
+  readonly credential: boolean;
+}
+
+/** Throws `invalid` for an address off loopback without a credential. */
+export function refuseOpenAddress(spec: Binding): void {
+  if (spec.credential || isLoopback(spec.address.host)) return;
+  throw new StewardError("invalid", `${spec.setting}: ${formatAddress(spec.address)} can be reached from other machines and no credential is set`, {
+    field: spec.setting, rule: "without a credential only loopback addresses are listened on",
+    remedy: "set auth.token, or listen on 127.0.0.1",
+  });
+}
+
+/** Listens. Rejects with `conflict`, `denied` or `invalid`, naming address and remedy. */
+export function bind(front: Server, spec: Binding): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error): void => reject(describeBindFailure(error, spec));
+    front.once("error", failed);
+    const host = spec.address.host === "" ? {} : { host: spec.address.host };
+    front.listen({ port: spec.address.port, ...host }, () => {
+      front.off("error", failed);
+      resolve();
+    });
+  });
+}
+
+function describeBindFailure(error: Error, spec: Binding): StewardError {
+  const where = formatAddress(spec.address);
+  const other = `set ${spec.setting} to another address`;
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "EADDRINUSE": return new StewardError("conflict", `${where} is already in use by another process`, { field: spec.setting, remedy: `stop that process, or ${other}`, cause: error });
+    case "EACCES": return new StewardError("denied", `this user may not listen on ${where}`, { field: spec.setting, remedy: other, cause: error });
+    case "EADDRNOTAVAIL": case "ENOTFOUND": return new StewardError("invalid", `${where} is no address of this machine`, { field: spec.setting, remedy: other, cause: error });
+    default: return toStewardError(error);
+  }
+}

@@ -1,0 +1,79 @@
+/** The HTTP/2 side of a port: sessions with the listener's limits, closed when idle, ended when a client resets streams too fast. */
+import { constants, createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { refuse, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import type { ListenLimits } from "./limits.ts";
+
+/** Speaks HTTP/2 on sockets it is given. */
+export interface Http2Side {
+  take(socket: Socket): void;
+  holds(socket: Socket): boolean;
+  /** Tells every client to open no more streams (GOAWAY) and ends each session with its last one. */
+  drain(): void;
+}
+
+/** Sockets belong to the owner; a session dies with its socket. */
+export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { clock: Clock; log: Log }): Http2Side {
+  const sessions = new Set<ServerHttp2Session>();
+  const sockets = new WeakSet<Socket>();
+  const server = createServer({
+    settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes, enablePush: false },
+    streamResetBurst: limits.resetBurst,
+    streamResetRate: limits.resetsPerSecond,
+  }, (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    cutWhenStalled(request.stream, limits.stallMs);
+    const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
+    if (headTooLarge(request, limits.headerBytes)) refuse(...exchange, 431, "the header list is too large");
+    else void handle(...exchange);
+  });
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    closeWhenIdle(session, limits, deps.clock);
+  });
+  server.on("sessionError", (error) => deps.log.debug("an HTTP/2 session failed", { error }));
+  return {
+    take(socket) {
+      // HTTP/2 has no half-closed connections: a client that ends its side is gone.
+      socket.allowHalfOpen = false;
+      sockets.add(socket);
+      server.emit("connection", socket);
+    },
+    holds: (socket) => sockets.has(socket),
+    drain: () => sessions.forEach((session) => session.close()),
+  };
+}
+
+// nghttp2 holds a client to our settings only once it has acknowledged them; the first requests may come before.
+function headTooLarge(request: Http2ServerRequest, mostBytes: number): boolean {
+  if (request.stream.session?.pendingSettingsAck !== true) return false;
+  return request.rawHeaders.reduce((bytes, text) => bytes + text.length + 16, 0) > mostBytes;
+}
+
+// Counted from the last stream and not from the last byte: pings and half a header block keep nothing alive.
+function closeWhenIdle(session: ServerHttp2Session, limits: ListenLimits, clock: Clock): void {
+  let open = 0;
+  const arm = (ms: number): Disposable => clock.timer(clock.monotonic() + ms, () => {
+    session.goaway(constants.NGHTTP2_NO_ERROR);
+    session.destroy();
+  });
+  let timer = arm(limits.headerMs);
+  session.on("stream", (stream) => {
+    open += 1;
+    timer[Symbol.dispose]();
+    stream.once("close", () => {
+      open -= 1;
+      if (open === 0 && !session.destroyed) timer = arm(limits.idleMs);
+    });
+  });
+  session.once("close", () => timer[Symbol.dispose]());
+}
+
+// Node re-arms this time on every frame sent, so bytes that still wait now have not moved.
+function cutWhenStalled(stream: ServerHttp2Stream, stallMs: number): void {
+  stream.setTimeout(stallMs, () => {
+    if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+  });
+}

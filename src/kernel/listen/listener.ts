@@ -1,0 +1,169 @@
+/**
+ * One TCP port that serves HTTP/1.1 and HTTP/2 without TLS to one handler, within limits that fire whatever the client
+ * or the handler does, and that drains when it stops.
+ */
+import { createServer, type Server, type Socket } from "node:net";
+import { delay, type Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { formatAddress, type Address } from "../config/address.ts";
+import { bind, refuseOpenAddress } from "./bind.ts";
+import type { Handler } from "./exchange.ts";
+import { createHttp1Side, type Http1Side } from "./h1.ts";
+import { createHttp2Side, type Http2Side } from "./h2.ts";
+import { DEFAULT_LIMITS, type ListenLimits } from "./limits.ts";
+import { createRequests, type Requests } from "./requests.ts";
+import { sniff, type Protocol } from "./sniff.ts";
+
+/** What is listened for. */
+export interface ListenerSpec {
+  /** As it appears in the log, e.g. `gateway`. */
+  readonly name: string;
+  /** The configuration key of the address, named in remedies, e.g. `gateway.listen`. */
+  readonly setting: string;
+  readonly address: Address;
+  /** Whether requests need a credential. Without one only loopback addresses are accepted. */
+  readonly credential: boolean;
+  readonly limits?: Partial<ListenLimits>;
+  /** Paths whose body may stay open as long as the answer does: bidirectional streams. */
+  readonly openEnded?: (path: string) => boolean;
+  readonly handle: Handler;
+}
+
+/** What a listener needs. */
+export interface ListenerDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A port, open between `start` and `stop`. */
+export interface Listener {
+  readonly name: string;
+  /** The bound port; 0 while nothing is bound. */
+  readonly port: number;
+  /** Fires when `stop` begins: streams that would go on for ever should end now. */
+  readonly draining: AbortSignal;
+  /** Throws `conflict` when the port is taken, `denied` when it is reserved, `invalid` when the address is not this machine's. */
+  start(): Promise<void>;
+  /** Accepts no more, lets requests finish, cuts what is left after `deadlineMs`. Works without start, and twice. */
+  stop(deadlineMs: number): Promise<void>;
+  /** Requests being answered. */
+  inFlight(): number;
+  connections(): number;
+}
+
+/** Throws `invalid` for an address off loopback without a credential, before any socket opens (KERNEL §1.9). */
+export function createListener(spec: ListenerSpec, deps: ListenerDeps): Listener {
+  refuseOpenAddress(spec);
+  return new PortListener(spec, deps);
+}
+
+const BUSY = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 21\r\n\r\ntoo many connections\n";
+const NO_TLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 32\r\n\r\nthis port speaks HTTP, not TLS.\n";
+const LINGER_MS = 1000;
+const LINGERING = 64;
+
+class PortListener implements Listener {
+  readonly name: string;
+  readonly #spec: ListenerSpec;
+  readonly #deps: ListenerDeps;
+  readonly #limits: ListenLimits;
+  readonly #sockets = new Set<Socket>();
+  readonly #lingering = new Set<Socket>();
+  readonly #requests: Requests;
+  readonly #h1: Http1Side;
+  readonly #h2: Http2Side;
+  readonly #draining = new AbortController();
+  #front: Server | undefined;
+  #stopped: Promise<void> | undefined;
+  /** Called when a draining listener has lost its last connection. */
+  #empty: (() => void) | undefined;
+
+  constructor(spec: ListenerSpec, deps: ListenerDeps) {
+    this.name = spec.name;
+    this.#spec = spec;
+    this.#deps = deps;
+    this.#limits = { ...DEFAULT_LIMITS, ...spec.limits };
+    this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), handle: spec.handle }, deps);
+    this.#h1 = createHttp1Side(this.#limits, this.#requests.serve, this.#requests.count);
+    this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, deps);
+  }
+
+  get port(): number {
+    const bound = this.#front?.address();
+    return typeof bound === "object" && bound !== null ? bound.port : 0;
+  }
+
+  get draining(): AbortSignal {
+    return this.#draining.signal;
+  }
+
+  inFlight(): number {
+    return this.#requests.inFlight();
+  }
+
+  connections(): number {
+    return this.#sockets.size;
+  }
+
+  async start(): Promise<void> {
+    // Half-open like every HTTP/1.1 server: a client may end its side after the request and still read the answer.
+    const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    await bind(front, this.#spec);
+    front.on("error", (error) => this.#deps.log.error("the listener failed", { error }));
+    this.#front = front;
+    this.#deps.log.info("listening", { name: this.name, address: formatAddress({ ...this.#spec.address, port: this.port }) });
+  }
+
+  stop(deadlineMs: number): Promise<void> {
+    this.#stopped ??= this.#drain(deadlineMs);
+    return this.#stopped;
+  }
+
+  #accept(socket: Socket): void {
+    socket.on("error", (error) => this.#deps.log.debug("a connection failed", { error }));
+    if (this.#sockets.size >= this.#limits.connections) return this.#turnAway(socket, BUSY);
+    this.#sockets.add(socket);
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      if (this.#sockets.size === 0) this.#empty?.();
+    });
+    sniff(socket, { clock: this.#deps.clock, deadlineMs: this.#limits.headerMs, decided: (protocol) => this.#handOver(socket, protocol) });
+  }
+
+  #handOver(socket: Socket, protocol: Protocol): void {
+    if (protocol === "h1") this.#h1.take(socket);
+    else if (protocol === "h2") this.#h2.take(socket);
+    else this.#turnAway(socket, NO_TLS);
+  }
+
+  // Closing with unread bytes would reset the connection before the client read why: read on for a moment, but not for many.
+  #turnAway(socket: Socket, answer: string): void {
+    if (this.#lingering.size >= LINGERING) return void socket.destroy();
+    this.#lingering.add(socket);
+    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + LINGER_MS, () => socket.destroy());
+    socket.once("end", () => socket.destroy()).once("close", () => {
+      timer[Symbol.dispose]();
+      this.#lingering.delete(socket);
+    });
+    socket.resume();
+    socket.end(answer);
+  }
+
+  async #drain(deadlineMs: number): Promise<void> {
+    this.#draining.abort();
+    this.#front?.close();
+    const closed = new Promise<void>((resolve) => {
+      this.#empty = resolve;
+      if (this.#sockets.size === 0) resolve();
+    });
+    this.#requests.drain();
+    this.#h2.drain();
+    for (const socket of this.#sockets) if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
+    const late = new AbortController();
+    await Promise.race([closed, delay(this.#deps.clock, deadlineMs, late.signal).catch(() => undefined)]);
+    late.abort();
+    for (const socket of [...this.#sockets, ...this.#lingering]) socket.destroy();
+    this.#h1.close();
+    await closed;
+  }
+}

@@ -1,0 +1,278 @@
+import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import { once } from "node:events";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Handler } from "../../../src/kernel/listen/exchange.ts";
+import { bodyLength, connectRaw, echo, listen, trickle } from "./raw-client.ts";
+
+const head = (more = ""): string => `GET /a HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+const chunk = new Uint8Array(64 * 1024);
+
+function openSession(port: number): ClientHttp2Session {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on("error", () => undefined);
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+function openStream(session: ClientHttp2Session, headers: Record<string, string>, endStream = true): ClientHttp2Stream {
+  const stream = session.request(headers, { endStream });
+  stream.on("error", () => undefined);
+  return stream;
+}
+
+// `once` would reject with the error that comes before.
+function gone(session: ClientHttp2Session): Promise<void> {
+  return new Promise((resolve) => session.once("close", () => resolve()));
+}
+
+async function status(stream: ClientHttp2Stream): Promise<unknown> {
+  const [headers] = await once(stream, "response") as [Record<string, unknown>];
+  return headers[":status"];
+}
+
+/** Writes for ever and remembers when it was cut. */
+function pouring(): { handle: Handler; cut: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    cut: promise,
+    handle: (_request, response) => {
+      response.once("close", resolve);
+      response.writeHead(200, { "content-type": "application/octet-stream" });
+      const pour = (): void => {
+        let flowing = true;
+        while (flowing && !response.destroyed) flowing = response.write(chunk);
+      };
+      response.on("drain", pour);
+      pour();
+    },
+  };
+}
+
+describe("an HTTP/1.1 connection", () => {
+  it("is cut with 408 when its head comes a byte at a time", async () => {
+    const { port } = await listen(echo, { headerMs: 120 });
+    const client = await connectRaw(port);
+    client.socket.write("GET /slow HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+    trickle(client, "a", 10);
+    expect(await client.closed()).toMatch(/^HTTP\/1\.1 408 Request Timeout/);
+  });
+
+  it("is cut with 408 when the head of a later request comes a byte at a time", async () => {
+    const { port } = await listen(echo, { headerMs: 120 });
+    const client = await connectRaw(port);
+    client.socket.write(head());
+    await client.until(/GET \/a 0/);
+    client.socket.write("GET /slow HTTP/1.1\r\nX-Slow: ");
+    trickle(client, "a", 10);
+    expect(await client.closed()).toMatch(/408 Request Timeout/);
+  });
+
+  it("is cut with 408 when its body comes a byte at a time, and the handler hears of it", async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { port } = await listen(async (request) => {
+      await bodyLength(request).catch((error: unknown) => resolve(error));
+    }, { bodyMs: 120 });
+    const client = await connectRaw(port);
+    client.socket.write("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+    trickle(client, "a", 10);
+    expect(await client.closed()).toMatch(/^HTTP\/1\.1 408 Request Timeout[^]*the body took too long/);
+    expect(await promise).toBeInstanceOf(Error);
+  });
+
+  it("is cut when a body goes on after its answer", async () => {
+    const { port } = await listen((request, response) => {
+      request.resume();
+      response.writeHead(413).end("too large");
+    }, { bodyMs: 120 });
+    const client = await connectRaw(port);
+    client.socket.write("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
+    await client.until(/too large/);
+    const timer = setInterval(() => client.socket.writable && client.socket.write("1\r\na\r\n"), 10);
+    await client.closed();
+    clearInterval(timer);
+  });
+
+  it("is kept after an answer that did not wait for the body", async () => {
+    const { port } = await listen((request, response) => {
+      request.resume();
+      response.writeHead(413).end("too large");
+    });
+    const client = await connectRaw(port);
+    client.socket.write(`POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${"a".repeat(300_000)}`);
+    await client.until(/too large/);
+    client.socket.write(head());
+    expect(await client.until(/too large[^]*too large/)).not.toMatch(/connection: close/i);
+  });
+
+  it("is refused with 431 when its head is larger than allowed", async () => {
+    const { port } = await listen(echo);
+    const client = await connectRaw(port);
+    client.socket.write(head(`X-Large: ${"a".repeat(17 * 1024)}\r\n`));
+    expect(await client.closed()).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large/);
+  });
+
+  it("is closed when it stays idle", async () => {
+    const { port } = await listen(echo, { idleMs: 50 });
+    const client = await connectRaw(port);
+    client.socket.write(head());
+    expect(await client.closed()).toMatch(/^HTTP\/1\.1 200/);
+  });
+
+  it("is cut when its client does not read on, and not while an answer is merely quiet", async () => {
+    const { handle, cut } = pouring();
+    const { port } = await listen(handle, { stallMs: 200 });
+    const client = await connectRaw(port);
+    client.socket.write(head());
+    await client.until(/200 OK/);
+    client.socket.pause();
+    await cut;
+
+    const quiet = await listen((_request, response) => {
+      response.writeHead(200);
+      response.write("first ");
+      setTimeout(() => response.end("last"), 250);
+    }, { stallMs: 50 });
+    const patient = await connectRaw(quiet.port);
+    patient.socket.write(head());
+    expect(await patient.until(/last/)).toMatch(/first/);
+  });
+});
+
+describe("an HTTP/2 connection", () => {
+  it("is answered 408 when a body comes a byte at a time, and stays open", async () => {
+    const { port } = await listen(async (request, response) => {
+      await bodyLength(request).catch(() => undefined);
+      if (!response.headersSent) response.end("read");
+    }, { bodyMs: 100 });
+    const session = openSession(port);
+    const slow = openStream(session, { ":method": "POST", ":path": "/slow" }, false);
+    const timer = setInterval(() => slow.writable && slow.write("a"), 10);
+    expect(await status(slow)).toBe(408);
+    await once(slow.resume(), "close");
+    clearInterval(timer);
+    expect(await status(openStream(session, { ":path": "/next" }))).toBe(200);
+  });
+
+  it("has no body time on paths that stay open", async () => {
+    const { port } = await listen(echo, { bodyMs: 30 }, (path) => path === "/both-ways");
+    const session = openSession(port);
+    const stream = openStream(session, { ":method": "POST", ":path": "/both-ways" }, false);
+    setTimeout(() => stream.end("done"), 150);
+    expect(await status(stream)).toBe(200);
+  });
+
+  it("refuses a header list larger than allowed, also before the client has heard of the limit", async () => {
+    const { port } = await listen(echo);
+    const session = openSession(port);
+    const large = { ":path": "/", "x-large": "a".repeat(20 * 1024) };
+    expect(await status(openStream(session, large).resume())).toBe(431);
+    await expect.poll(() => session.pendingSettingsAck).toBe(false);
+    const stream = openStream(session, large);
+    await new Promise((resolve) => stream.once("close", resolve));
+    expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  it("tells its client how many streams it may open", async () => {
+    const { port } = await listen(echo, { streamsPerConnection: 7 });
+    const session = openSession(port);
+    await once(session, "remoteSettings");
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(7);
+    expect(session.remoteSettings.maxHeaderListSize).toBe(16 * 1024);
+  });
+
+  it("ends when a client resets streams faster than forgiven", async () => {
+    const { port } = await listen(() => undefined, { resetBurst: 20, resetsPerSecond: 1 });
+    const session = openSession(port);
+    await once(session, "remoteSettings");
+    const closed = gone(session);
+    const timer = setInterval(() => {
+      for (let index = 0; index < 10 && !session.closed && !session.destroyed; index += 1) openStream(session, { ":path": "/" }).close(constants.NGHTTP2_CANCEL);
+    }, 5);
+    await closed;
+    clearInterval(timer);
+    expect(session.destroyed).toBe(true);
+  });
+
+  it("is closed when no request comes, however often it pings", async () => {
+    const { port } = await listen(echo, { headerMs: 80 });
+    const session = openSession(port);
+    await once(session, "remoteSettings");
+    const timer = setInterval(() => !session.destroyed && session.ping(() => undefined), 10);
+    await gone(session);
+    clearInterval(timer);
+    expect(session.destroyed).toBe(true);
+  });
+
+  it("is closed when idle after its last request", async () => {
+    const { port } = await listen(echo, { idleMs: 50 });
+    const session = openSession(port);
+    expect(await status(openStream(session, { ":path": "/" }).resume())).toBe(200);
+    await gone(session);
+    expect(session.destroyed).toBe(true);
+  });
+
+  it("cuts a stream whose client grants no more room", async () => {
+    const { handle, cut } = pouring();
+    const { port } = await listen(handle, { stallMs: 200 });
+    const stream = openStream(openSession(port), { ":path": "/" });
+    stream.pause();
+    await cut;
+    expect(stream.closed || stream.destroyed || !stream.readableEnded).toBe(true);
+  });
+});
+
+describe("a listener", () => {
+  it("answers one connection too many with 503 and accepts again when one has left", async () => {
+    const listener = await listen(echo, { connections: 2 });
+    const first = await connectRaw(listener.port);
+    const second = await connectRaw(listener.port);
+    for (const client of [first, second]) {
+      client.socket.write(head());
+      await client.until(/200 OK/);
+    }
+    const third = await connectRaw(listener.port);
+    expect(await third.closed()).toMatch(/^HTTP\/1\.1 503[^]*Retry-After: 1[^]*too many connections/);
+    first.socket.end();
+    await first.closed();
+    const fourth = await connectRaw(listener.port);
+    fourth.socket.write(head());
+    expect(await fourth.until(/GET \/a/)).toMatch(/200 OK/);
+  });
+
+  it("answers a request 503 that found no place in time, and serves one that did", async () => {
+    const releases: (() => void)[] = [];
+    const listener = await listen((_request, response) => void releases.push(() => response.end("served")), { inFlight: 1, admissionMs: 100 });
+    const clients = await Promise.all([1, 2].map(() => connectRaw(listener.port)));
+    const [first, second] = clients;
+    first?.socket.write(head());
+    await expect.poll(() => listener.inFlight()).toBe(1);
+    second?.socket.write(head());
+    expect(await second?.until(/too many requests/)).toMatch(/503[^]*retry-after: 1/);
+    second?.socket.write("GET /again HTTP/1.1\r\nHost: x\r\n\r\n");
+    releases[0]?.();
+    expect(await first?.until(/served/)).toMatch(/200/);
+    await expect.poll(() => releases.length).toBe(2);
+    releases[1]?.();
+    expect(await second?.until(/served/)).toMatch(/200/);
+    await expect.poll(() => listener.inFlight()).toBe(0);
+  });
+
+  it("gives places back when clients vanish before their answers", async () => {
+    const listener = await listen(() => undefined, { inFlight: 3 });
+    const clients = await Promise.all([1, 2, 3].map(() => connectRaw(listener.port)));
+    for (const client of clients) client.socket.write(head() + head());
+    await expect.poll(() => listener.inFlight()).toBe(3);
+    for (const client of clients) client.socket.destroy();
+    await expect.poll(() => listener.inFlight()).toBe(0);
+    await expect.poll(() => listener.connections()).toBe(0);
+  });
+
+  it("answers 500 without internals when its handler throws", async () => {
+    const { port } = await listen(() => Promise.reject(new Error("the secret reason")));
+    const client = await connectRaw(port);
+    client.socket.write(head());
+    const text = await client.until(/internal error/);
+    expect(text).toMatch(/^HTTP\/1\.1 500/);
+    expect(text).not.toMatch(/secret reason/);
+  });
+});
