@@ -12,14 +12,9 @@ import type { Env, Tx } from "../../kernel/state/types.ts";
 import { documents, texts } from "../tables.ts";
 import { createDocumentIndex } from "./index.ts";
 import type { DocumentIndex } from "./index.ts";
+import { TEXT_UNITS } from "./limits.ts";
 
 const unpack = promisify(zstdDecompress);
-
-/** The largest text that a document keeps, in UTF-16 units: what the analysis reads of it. */
-export const TEXT_UNITS = 500_000;
-
-/** The largest compressed text that fits a transaction beside its keys. */
-export const TEXT_BYTES = 900_000;
 
 /** The most compressed text written in one transaction, unless a single one is larger. */
 const TEXT_BATCH_BYTES = 512 * 1024;

@@ -1,0 +1,101 @@
+/** What an archive is to the rest of the document service: something that can be checked and read through, document by document. */
+
+/** A document as an archive gives it. Dates are the archive's own text, unchanged (RESOLUTIONS D30). */
+export interface ArchiveDocument {
+  readonly kind: "document";
+  /** What the archive calls it: a path below the folder with `/`, or the id of a line. At most REF_BYTES. */
+  readonly ref: string;
+  /** Changes whenever anything about the document may have changed. */
+  readonly version: string;
+  readonly title: string;
+  /** At most TEXT_UNITS of the document store are kept. */
+  readonly text: string;
+  readonly createdDate?: string;
+  readonly addedDate?: string;
+  readonly modifiedDate?: string;
+  readonly correspondent?: string;
+  readonly documentType?: string;
+  readonly tags: readonly string[];
+  readonly paperlessId?: number;
+  /** What was done to the text to read it, e.g. "read as windows-1252". */
+  readonly notes: readonly string[];
+}
+
+/** A document that is there and has the version that is known. It was not read. */
+export interface UnchangedDocument {
+  readonly kind: "unchanged";
+  readonly ref: string;
+}
+
+/** Which known documents may stand behind something that was skipped, and so are not gone. */
+export type Hidden =
+  /** None: whatever was known under this ref is no longer a document. */
+  | "none"
+  /** The one under this ref. */
+  | "itself"
+  /** Those whose refs begin with this one and a slash. */
+  | "below"
+  /** Any of the archive's. */
+  | "any";
+
+/** Something that is no document, or could not be read. */
+export interface SkippedItem {
+  readonly kind: "skipped";
+  readonly ref: string;
+  /** Class for counting, e.g. "other type". */
+  readonly reason: string;
+  /** What exactly, for a person; names no absolute path. */
+  readonly detail: string;
+  /** A person would want to know: unreadable, broken, unlike "other type". */
+  readonly failure: boolean;
+  readonly hides: Hidden;
+}
+
+export type ArchiveItem = ArchiveDocument | UnchangedDocument | SkippedItem;
+
+/** A bounded number of items: at most 128, and 4 MiB of text unless a single document is larger. */
+export interface ArchiveBatch {
+  readonly items: readonly ArchiveItem[];
+  /** Share of the archive read so far, 0 to 1, as far as it can be known; never falls. */
+  readonly fraction: number;
+}
+
+/** How to read an archive. */
+export interface ReadOptions {
+  /** Whether the document of this ref is known in this version, so that it need not be read. */
+  readonly known: (ref: string, version: string) => boolean;
+  /** Read even what is known. */
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A source of documents. */
+export interface Archive {
+  readonly name: string;
+  readonly kind: "folder" | "jsonl";
+  /** Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists nothing. */
+  check(signal: AbortSignal): Promise<void>;
+  /**
+   * Everything in it, in a stable order, no ref twice. What cannot be read becomes a skipped item; throws only when the
+   * archive itself cannot be read to its end.
+   */
+  read(options: ReadOptions): AsyncIterable<ArchiveBatch>;
+}
+
+/** The longest ref in UTF-8: it is part of an index key. */
+export const REF_BYTES = 1_200;
+
+/** Whether a ref can be stored. */
+export function refFits(ref: string): boolean {
+  return ref.length <= REF_BYTES && Buffer.byteLength(ref) <= REF_BYTES;
+}
+
+/** A skipped item that a person would want to know of. */
+export function failed(ref: string, reason: string, detail: string, hides: Hidden): SkippedItem {
+  return { kind: "skipped", ref, reason, detail, failure: true, hides };
+}
+
+/** A skipped item that is as expected, e.g. a picture among texts. */
+export function passedOver(ref: string, reason: string, detail: string): SkippedItem {
+  return { kind: "skipped", ref, reason, detail, failure: false, hides: "none" };
+}

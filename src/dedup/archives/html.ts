@@ -1,0 +1,63 @@
+/** Turns the HTML documents of a batch into text on the pool. */
+import { htmlToText } from "../../../workers/extract/tasks.ts";
+import type { HtmlText } from "../../../workers/extract/tasks.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import { TEXT_UNITS } from "../documents/limits.ts";
+import type { ArchiveDocument, ArchiveItem } from "./archive.ts";
+import { failed } from "./archive.ts";
+import { cleanTitle } from "./titles.ts";
+
+/** How long one page may take; deeply nested markup costs the square of its depth. */
+const PAGE_MS = 20_000;
+
+/** A document whose text is still HTML. */
+export interface HtmlDocument extends ArchiveDocument {
+  readonly html: true;
+}
+
+/** Whether an item's text is still HTML. */
+export function isHtml(item: ArchiveItem): item is HtmlDocument {
+  return item.kind === "document" && "html" in item;
+}
+
+/** The items with every page converted; a page that cannot be becomes a skipped item and harms no other. */
+export async function convertHtml(items: readonly ArchiveItem[], pool: Pool, signal: AbortSignal): Promise<ArchiveItem[]> {
+  const pages = items.filter(isHtml);
+  if (pages.length === 0) return [...items];
+  const texts = await convertAll(pages, pool, signal);
+  let at = 0;
+  return items.map((item) => (isHtml(item) ? asText(item, texts[at++]) : item));
+}
+
+async function convertAll(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<(HtmlText | undefined)[]> {
+  try {
+    return await convert(pages, pool, signal);
+  } catch {
+    signal.throwIfAborted();
+  }
+  // One of them broke the rest: each on its own finds out which.
+  const texts: (HtmlText | undefined)[] = [];
+  for (const page of pages) {
+    try {
+      texts.push(...await convert([page], pool, signal));
+    } catch {
+      signal.throwIfAborted();
+      texts.push(undefined);
+    }
+  }
+  return texts;
+}
+
+async function convert(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<HtmlText[]> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(PAGE_MS)]);
+  const input = pages.map((page) => ({ html: page.text, units: TEXT_UNITS + 1 }));
+  for await (const texts of pool.map(htmlToText, [input], { signal: either, inFlight: 1 })) return texts;
+  return [];
+}
+
+function asText(page: HtmlDocument, converted: HtmlText | undefined): ArchiveItem {
+  if (converted === undefined) return failed(page.ref, "broken HTML", "its HTML cannot be turned into text", "none");
+  const { html: _, ...document } = page;
+  const title = converted.title === undefined ? "" : cleanTitle(converted.title);
+  return { ...document, text: converted.text, title: title === "" ? page.title : title };
+}

@@ -1,0 +1,156 @@
+/** JSON Lines as an archive: each line is a document whose ref is its `id`. A broken line is named by its number and harms no other. */
+import { hash } from "node:crypto";
+import { constants, createReadStream } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import type { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createGunzip } from "node:zlib";
+import { parseJsonLine } from "../../../workers/extract/tasks.ts";
+import type { JsonLineValue } from "../../../workers/extract/tasks.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import { TEXT_UNITS } from "../documents/limits.ts";
+import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
+import { failed } from "./archive.ts";
+import { inBatches } from "./batches.ts";
+import type { PlacedItem } from "./batches.ts";
+import { decodeUtf8 } from "./decode.ts";
+import { asArchiveError } from "./folder.ts";
+import { createLineSplitter } from "./lines.ts";
+import type { Line } from "./lines.ts";
+import { readRecord } from "./record.ts";
+import { systemCode } from "./unreadable.ts";
+
+const LINE_BYTES = 64 * 1024 * 1024;
+/** What the main thread may parse in one go. */
+const PARSED_HERE_BYTES = 256 * 1024;
+const TURN_MS = 5;
+
+/** A file, or a stream that is read once and has no size. */
+export type JsonlSource = { readonly path: string } | { readonly stream: Readable };
+
+/** An archive over JSON Lines; a file whose name ends in `.gz` is unpacked. */
+export function createJsonlArchive(deps: { readonly pool: Pool }, options: { readonly name: string; readonly source: JsonlSource }): Archive {
+  const { name, source } = options;
+  return {
+    name,
+    kind: "jsonl",
+    check: (signal) => checkSource(name, source, signal),
+    read: (read) => readSource(deps.pool, name, source, read),
+  };
+}
+
+async function checkSource(name: string, source: JsonlSource, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if ("stream" in source) return;
+  try {
+    // A pipe is as good as a file: `steward dedup <(produce lines)`.
+    if ((await stat(source.path)).isDirectory()) throw new StewardError("upstream", `archive ${name}: ${source.path} is a folder`, { rule: "EISDIR", remedy: "give the path of a JSON Lines file" });
+    await access(source.path, constants.R_OK);
+  } catch (error) {
+    throw asArchiveError(name, source.path, error);
+  }
+}
+
+/** Bytes with the share of the source that they end at. */
+type Chunk = { readonly bytes: Uint8Array; readonly fraction: number };
+
+async function* readSource(pool: Pool, name: string, source: JsonlSource, options: ReadOptions): AsyncGenerator<ArchiveBatch> {
+  await checkSource(name, source, options.signal);
+  try {
+    const chunks = "stream" in source ? streamChunks(source.stream, options.signal) : fileChunks(source.path, options.signal);
+    yield* inBatches(readLines(pool, chunks, options));
+  } catch (error) {
+    if (options.signal.aborted) throw error;
+    const code = systemCode(error);
+    if (code?.startsWith("Z_")) throw new StewardError("upstream", `archive ${name}: cannot be unpacked: ${code}`, { rule: code, cause: error });
+    throw "path" in source ? asArchiveError(name, source.path, error) : error;
+  }
+}
+
+async function* streamChunks(stream: Readable, signal: AbortSignal): AsyncGenerator<Chunk> {
+  const stop = (): void => void stream.destroy(signal.reason as Error);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const bytes of stream) yield { bytes: typeof bytes === "string" ? Buffer.from(bytes) : (bytes as Uint8Array), fraction: 0 };
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Chunk> {
+  const file = createReadStream(path, { highWaterMark: 256 * 1024, signal });
+  const sizeBytes = (await stat(path)).size;
+  let bytes: Readable = file;
+  if (/\.gz$/i.test(path)) {
+    const gunzip = createGunzip();
+    // Its failure also ends the iteration below, which reports it.
+    void pipeline(file, gunzip).catch(() => undefined);
+    bytes = gunzip;
+  }
+  for await (const chunk of bytes) yield { bytes: chunk as Uint8Array, fraction: sizeBytes > 0 ? Math.min(1, file.bytesRead / sizeBytes) : 0 };
+}
+
+async function* readLines(pool: Pool, chunks: AsyncIterable<Chunk>, options: ReadOptions): AsyncGenerator<PlacedItem> {
+  const splitter = createLineSplitter(LINE_BYTES);
+  const firstLines = new Map<string, number>();
+  let fraction = 0;
+  let turnEnds = performance.now() + TURN_MS;
+  const place = async (line: Line): Promise<PlacedItem | undefined> => {
+    const item = await readLine(pool, line, firstLines, options);
+    return item && { item, fraction };
+  };
+  for await (const chunk of chunks) {
+    fraction = chunk.fraction;
+    for (const line of splitter.push(chunk.bytes)) {
+      const placed = await place(line);
+      if (placed !== undefined) yield placed;
+      if (performance.now() < turnEnds) continue;
+      await nextTurn(undefined, { signal: options.signal });
+      turnEnds = performance.now() + TURN_MS;
+    }
+  }
+  for (const line of splitter.end()) {
+    const placed = await place(line);
+    if (placed !== undefined) yield placed;
+  }
+}
+
+async function readLine(pool: Pool, { number, bytes }: Line, firstLines: Map<string, number>, options: ReadOptions): Promise<ArchiveItem | undefined> {
+  const place = `line ${number}`;
+  const broken = (wrong: string): ArchiveItem => failed(place, "broken line", wrong, "any");
+  if (bytes === undefined) return failed(place, "too large", "is longer than 64 MiB", "any");
+  if (isBlank(bytes)) return undefined;
+  const parsed = bytes.byteLength <= PARSED_HERE_BYTES ? parseHere(bytes) : await parseOnPool(pool, bytes, options.signal);
+  if ("error" in parsed) return broken(parsed.error);
+  const record = readRecord(parsed.value);
+  if ("wrong" in record) return broken(record.wrong);
+  const { id, content, title, ...rest } = record;
+  const first = firstLines.get(id);
+  if (first !== undefined) return failed(place, "equal id", `has the id ${JSON.stringify(id.slice(0, 80))} of line ${first}, which counts`, "none");
+  firstLines.set(id, number);
+  const version = hash("sha256", bytes, "hex");
+  if (!options.force && options.known(id, version)) return { kind: "unchanged", ref: id };
+  return { ...rest, kind: "document", ref: id, version, title: title ?? id, text: content, notes: [] };
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.byteLength < 256 && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
+}
+
+function parseHere(bytes: Uint8Array): JsonLineValue {
+  const text = decodeUtf8(bytes, true);
+  if (text === undefined) return { error: "is not valid UTF-8" };
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value, cut: false };
+  } catch (error) {
+    return { error: `is not valid JSON: ${(error as Error).message.slice(0, 120)}` };
+  }
+}
+
+async function parseOnPool(pool: Pool, bytes: Uint8Array, signal: AbortSignal): Promise<JsonLineValue> {
+  for await (const value of pool.map(parseJsonLine, [{ bytes, units: TEXT_UNITS + 2 }], { signal, inFlight: 1 })) return value;
+  return { error: "cannot be parsed" };
+}

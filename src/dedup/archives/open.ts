@@ -1,0 +1,43 @@
+/** From a row of the configuration, or a path of the command line, to the archive behind it. */
+import { stat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import type { Archive } from "./archive.ts";
+import { createFolderArchive } from "./folder.ts";
+import { createJsonlArchive } from "./jsonl.ts";
+import { systemCode } from "./unreadable.ts";
+
+/** An archive as the configuration describes it. */
+export interface ArchiveRow {
+  readonly name: string;
+  readonly kind: "folder" | "jsonl";
+  readonly path: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** The archive of a configuration row. Touches nothing yet. */
+export function openArchive(deps: { readonly pool: Pool }, row: ArchiveRow): Archive {
+  if (row.kind === "folder") return createFolderArchive(deps, row);
+  return createJsonlArchive(deps, { name: row.name, source: { path: row.path } });
+}
+
+/**
+ * The archive that a path of the command line means: a folder, a JSON Lines file, or `-` for a stream. Throws `not_found` when
+ * nothing is there.
+ */
+export async function openPath(deps: { readonly pool: Pool }, path: string, input: Readable, name: string = path): Promise<Archive> {
+  if (path === "-") return createJsonlArchive(deps, { name, source: { stream: input } });
+  try {
+    const facts = await stat(path);
+    if (facts.isDirectory()) return createFolderArchive(deps, { name, path: resolve(path), include: [], exclude: [] });
+    return createJsonlArchive(deps, { name, source: { path } });
+  } catch (error) {
+    const code = systemCode(error);
+    throw new StewardError(code === "ENOENT" ? "not_found" : "upstream", `${path} cannot be read: ${code ?? "unknown failure"}`, {
+      remedy: `give a folder, a JSON Lines file or - for standard input instead of ${basename(path)}`, cause: error,
+    });
+  }
+}

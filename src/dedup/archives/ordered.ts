@@ -1,0 +1,15 @@
+/** Work on a stream with a few items under way at a time, results in the order of the stream. */
+
+/** Yields `work(item)` for each item in order, never more than `limit` under way. Ends the source when the reader stops early. */
+export async function* mapInOrder<T, R>(source: AsyncIterable<T>, limit: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+  const underWay: Promise<R>[] = [];
+  for await (const item of source) {
+    const result = work(item);
+    // A failure is thrown where its turn comes; until then nobody waits for it.
+    void result.catch(() => undefined);
+    underWay.push(result);
+    if (underWay.length < limit) continue;
+    yield await (underWay.shift() as Promise<R>);
+  }
+  for (const result of underWay) yield await result;
+}

@@ -1,0 +1,72 @@
+/** The value of one JSON line to the fields of a document, or what is wrong with it. */
+import { refFits } from "./archive.ts";
+import { cleanTitle } from "./titles.ts";
+
+/** What a line says about a document. */
+export interface LineRecord {
+  readonly id: string;
+  readonly content: string;
+  readonly title?: string;
+  readonly correspondent?: string;
+  readonly documentType?: string;
+  readonly tags: readonly string[];
+  readonly createdDate?: string;
+  readonly addedDate?: string;
+  readonly modifiedDate?: string;
+}
+
+/** Field of the record and the names it may have in a line, first found wins. */
+const texts = [
+  ["title", ["title"]],
+  ["correspondent", ["correspondent"]],
+  ["documentType", ["documentType", "document_type"]],
+  ["createdDate", ["createdDate", "created_date", "created"]],
+  ["addedDate", ["addedDate", "added_date", "added"]],
+  ["modifiedDate", ["modifiedDate", "modified_date", "modified"]],
+] as const;
+
+const NAME_UNITS = 300;
+const TAGS = 200;
+
+/** The record of a value, or a sentence's end that says what is wrong. Fields that are not known are ignored; null is absent. */
+export function readRecord(value: unknown): LineRecord | { readonly wrong: string } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return { wrong: `is no JSON object but ${kindOf(value)}` };
+  const fields = value as Readonly<Record<string, unknown>>;
+  const id = readId(fields["id"]);
+  if (typeof id !== "string") return id;
+  const content = fields["content"];
+  if (typeof content !== "string") return { wrong: content === undefined ? "has no content" : `has content that is no text but ${kindOf(content)}` };
+  const tags = readTags(fields["tags"]);
+  if ("wrong" in tags) return tags;
+  const record: Record<string, string> = {};
+  for (const [name, spellings] of texts) {
+    const spelling = spellings.find((each) => fields[each] !== undefined && fields[each] !== null);
+    if (spelling === undefined) continue;
+    const text = fields[spelling];
+    if (typeof text !== "string") return { wrong: `has ${spelling} that is no text but ${kindOf(text)}` };
+    if (text !== "") record[name] = name === "title" ? cleanTitle(text.toWellFormed()) : text.toWellFormed().slice(0, NAME_UNITS);
+  }
+  return { ...record, id, content: content.toWellFormed(), tags: tags.tags };
+}
+
+function readId(id: unknown): string | { readonly wrong: string } {
+  if (id === undefined || id === null) return { wrong: "has no id" };
+  if (typeof id === "number") return Number.isInteger(id) && !Number.isSafeInteger(id) ? { wrong: "has an id too large for a number; write it as text" } : String(id);
+  if (typeof id !== "string") return { wrong: `has an id that is neither text nor number but ${kindOf(id)}` };
+  if (id === "") return { wrong: "has an empty id" };
+  return refFits(id) && id.isWellFormed() ? id : { wrong: "has an id that cannot be stored: too long or no whole characters" };
+}
+
+function readTags(tags: unknown): { readonly tags: string[] } | { readonly wrong: string } {
+  if (tags === undefined || tags === null) return { tags: [] };
+  if (!Array.isArray(tags)) return { wrong: `has tags that are no list but ${kindOf(tags)}` };
+  if (tags.length > TAGS) return { wrong: `has more than ${TAGS} tags` };
+  const other: unknown = tags.find((tag) => typeof tag !== "string");
+  if (other !== undefined) return { wrong: `has a tag that is no text but ${kindOf(other)}` };
+  return { tags: (tags as string[]).map((tag) => tag.toWellFormed().slice(0, NAME_UNITS)) };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

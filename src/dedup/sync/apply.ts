@@ -1,0 +1,86 @@
+/** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
+import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { setMetaDocNos, setMetaNumber } from "../meta.ts";
+import type { DigestedBatch, DigestedDocument } from "./digest.ts";
+import { planRow } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { commit } from "./run.ts";
+import type { ArchiveRun, SyncRun } from "./run.ts";
+
+/** Rows a transaction: with their indexes about a millisecond of work. */
+const ROWS = 64;
+
+interface Planned extends Plan {
+  readonly zstd: Uint8Array;
+}
+
+/** Applies a batch. `matched` gives the rows of documents that the archive left unread because they are known. */
+export async function applyBatch(run: SyncRun, part: ArchiveRun, batch: DigestedBatch, matched: Map<string, DocumentRow>): Promise<void> {
+  const plans: Planned[] = [];
+  for (const item of batch.items) {
+    if (item.kind === "skipped") {
+      run.tally.skip(part.archive.name, item);
+      part.seen.hide(item);
+      if (item.failure) run.job.note(item.reason, `${part.archive.name}: ${item.ref}: ${item.detail}`);
+      continue;
+    }
+    run.tally.fetched += 1;
+    if (item.kind === "unchanged") {
+      const row = matched.get(item.ref);
+      matched.delete(item.ref);
+      if (row !== undefined) keep(run, part, row);
+      continue;
+    }
+    for (const note of item.document.notes) run.job.note(note, `${part.archive.name}: ${item.document.ref}`);
+    const plan = planDocument(run, part, item);
+    if (plan !== undefined) plans.push({ ...plan, zstd: item.digest.zstd });
+  }
+  if (plans.length > 0) await writePlans(run, part, plans);
+}
+
+function keep(run: SyncRun, part: ArchiveRun, row: DocumentRow): void {
+  part.seen.add(row.docNo);
+  // What this very sync wrote before a crash is counted already.
+  if (row.seenIn !== run.serial) run.tally.unchanged += 1;
+}
+
+function planDocument(run: SyncRun, part: ArchiveRun, item: DigestedDocument): Plan | undefined {
+  const { name } = part.archive;
+  const before = run.store.byRef(name, item.document.ref);
+  const plan = planRow(before, item, {
+    archive: name, serial: run.serial, syncedAtMs: run.startedAtMs,
+    name: () => ({ docNo: run.nextDocNo++, id: run.ids.nanoid() }),
+  });
+  if (plan !== undefined) return plan;
+  if (before === undefined) return undefined;
+  if (!run.rewriting.has(before.docNo)) {
+    keep(run, part, before);
+    return undefined;
+  }
+  // The row is right, its text may be another one's.
+  return { row: { ...before, seenIn: run.serial }, before, newText: true };
+}
+
+async function writePlans(run: SyncRun, part: ArchiveRun, plans: readonly Planned[]): Promise<void> {
+  const replaced = plans.filter(({ before, newText }) => newText && before !== undefined && before.contentHash.length > 0);
+  if (replaced.length > 0) {
+    for (const { row } of replaced) run.rewriting.add(row.docNo);
+    await commit(run, (tx) => setMetaDocNos(tx, "rewriting", [...run.rewriting]));
+  }
+  await run.store.putTexts(plans.filter(({ row, newText }) => newText && row.contentHash.length > 0)
+    .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })));
+  for (let at = 0; at < plans.length; at += ROWS) {
+    const rows = plans.slice(at, at + ROWS);
+    for (const { before } of rows) before === undefined ? (run.tally.inserted += 1) : (run.tally.updated += 1);
+    for (const { row } of rows) run.rewriting.delete(row.docNo);
+    const { nextDocNo } = run;
+    await commit(run, (tx) => {
+      for (const { row } of rows) run.store.put(tx, row);
+      setMetaNumber(tx, "nextDocNo", nextDocNo);
+      if (replaced.length > 0) setMetaDocNos(tx, "rewriting", [...run.rewriting]);
+    });
+    for (const { row } of rows) part.seen.add(row.docNo);
+  }
+  const emptied = plans.filter(({ row, before }) => row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0);
+  if (emptied.length > 0) await run.store.dropTexts(emptied.map(({ row }) => row.docNo));
+}

@@ -1,0 +1,88 @@
+/** Batches of an archive through the pool: each text normalised, hashed and packed there, in order, a few batches under way. */
+import { itemOf } from "../../../workers/packed.ts";
+import { digest as digestTask } from "../../../workers/tasks.ts";
+import type { DigestInput, DigestOutput } from "../../../workers/tasks/digest.ts";
+import type { ArchiveBatch, ArchiveDocument, SkippedItem, UnchangedDocument } from "../archives/archive.ts";
+import { cutText } from "../archives/decode.ts";
+import { TEXT_BYTES, TEXT_UNITS } from "../documents/limits.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+
+/** What the pool finds out about a text. */
+export interface Digest {
+  /** SHA-256 of the normalised text. */
+  readonly hash: Uint8Array;
+  readonly wordCount: number;
+  /** The full text, zstd. */
+  readonly zstd: Uint8Array;
+}
+
+/** A document with the digest of its text. */
+export interface DigestedDocument {
+  readonly kind: "document";
+  readonly document: Omit<ArchiveDocument, "text">;
+  readonly digest: Digest;
+}
+
+export type DigestedItem = DigestedDocument | UnchangedDocument | SkippedItem;
+
+/** A batch whose texts are digested. */
+export interface DigestedBatch {
+  readonly items: readonly DigestedItem[];
+  readonly fraction: number;
+}
+
+/** The batches in order, each text cut to what is kept of it. The archive is asked for more only as the pool takes it. */
+export async function* digestBatches(batches: AsyncIterable<ArchiveBatch>, pool: Pool, signal: AbortSignal): AsyncGenerator<DigestedBatch> {
+  const underWay: ArchiveBatch[] = [];
+  async function* textsOf(): AsyncGenerator<DigestInput> {
+    for await (const batch of batches) {
+      const cut = cutTexts(batch);
+      underWay.push(cut);
+      yield { texts: cut.items.flatMap((item) => (item.kind === "document" ? [item.text] : [])) };
+    }
+  }
+  for await (const output of pool.map(digestTask, textsOf(), { signal })) {
+    const batch = underWay.shift();
+    if (batch === undefined) return;
+    yield await joinDigests(batch, output, pool, signal);
+  }
+}
+
+function cutTexts(batch: ArchiveBatch): ArchiveBatch {
+  if (!batch.items.some((item) => item.kind === "document" && item.text.length > TEXT_UNITS)) return batch;
+  const items = batch.items.map((item) => (item.kind === "document" && item.text.length > TEXT_UNITS
+    ? { ...item, text: cutText(item.text, TEXT_UNITS), notes: [...item.notes, "kept up to 500,000 characters"] } : item));
+  return { ...batch, items };
+}
+
+async function joinDigests(batch: ArchiveBatch, output: DigestOutput, pool: Pool, signal: AbortSignal): Promise<DigestedBatch> {
+  const items: DigestedItem[] = [];
+  let at = 0;
+  for (const item of batch.items) {
+    if (item.kind !== "document") {
+      items.push(item);
+      continue;
+    }
+    const digest = digestAt(output, at++);
+    const { text, ...document } = item;
+    items.push(digest.zstd.byteLength <= TEXT_BYTES ? { kind: "document", document, digest } : await shorten(document, text, pool, signal));
+  }
+  return { items, fraction: batch.fraction };
+}
+
+// Text that hardly packs, such as random characters of three bytes, is halved until it fits a transaction.
+async function shorten(document: Omit<ArchiveDocument, "text">, text: string, pool: Pool, signal: AbortSignal): Promise<DigestedDocument> {
+  let kept = text;
+  for (;;) {
+    kept = cutText(kept, Math.floor(kept.length / 2));
+    for await (const output of pool.map(digestTask, [{ texts: [kept] }], { signal, inFlight: 1 })) {
+      const digest = digestAt(output, 0);
+      if (digest.zstd.byteLength > TEXT_BYTES) continue;
+      return { kind: "document", document: { ...document, notes: [...document.notes, `kept up to ${kept.length} characters, since it does not pack`] }, digest };
+    }
+  }
+}
+
+function digestAt({ hashes, wordCounts, zstd }: DigestOutput, at: number): Digest {
+  return { hash: hashes.subarray(at * 32, at * 32 + 32), wordCount: wordCounts[at] ?? 0, zstd: itemOf(zstd, at) };
+}

@@ -1,0 +1,162 @@
+/** The sync: every archive read, its texts digested on the pool, what changed stored, what is gone removed. */
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { Ids } from "../../kernel/base/ids.ts";
+import type { JobContext, JobType } from "../../kernel/jobs/types.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import type { Env } from "../../kernel/state/types.ts";
+import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { Archive } from "../archives/archive.ts";
+import type { DocumentStore } from "../documents/store.ts";
+import { metaDocNos, metaNumber, setMetaNumber } from "../meta.ts";
+import { applyBatch } from "./apply.ts";
+import { digestBatches } from "./digest.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { purge, reconcile } from "./reconcile.ts";
+import { createTally, progressCodec, syncInput } from "./result.ts";
+import type { SyncInput, SyncResult } from "./result.ts";
+import { commit } from "./run.ts";
+import type { ArchiveRun, GroupsSide, SyncRun } from "./run.ts";
+import { createSeen } from "./seen.ts";
+
+/** What a sync works with. */
+export interface SyncDeps {
+  /** Holds documents, groups, decisions and jobs. */
+  readonly env: Env;
+  readonly store: DocumentStore;
+  /** In their order in lists; read anew for each sync. */
+  readonly archives: () => readonly Archive[];
+  readonly groups: GroupsSide;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Called near the end of each sync that read at least one archive, with the number of documents inserted, updated and removed. */
+  readonly afterSync?: (changed: number) => void | Promise<void>;
+}
+
+const PARTS = 1_000;
+
+/**
+ * The job type. The run throws when an archive could not be read to its end, after the others were synced; what was stored stays.
+ * A sync interrupted by a crash starts reading again and finds what it stored before.
+ */
+export function createSyncJob(deps: SyncDeps): JobType<SyncInput, SyncResult> {
+  return {
+    type: "sync",
+    input: syncInput,
+    onCrash: "resume",
+    phases: { purge: 0.02, read: 0.93, reconcile: 0.04, finish: 0.01 },
+    exclusive: "sync",
+    run: (job) => runSync(deps, job),
+  };
+}
+
+async function runSync(deps: SyncDeps, job: JobContext<SyncInput>): Promise<SyncResult> {
+  const run = await begin(deps, job);
+  if (job.input.purge && !run.purged) await purge(run, stepper(job, "purge"));
+  const archives = deps.archives();
+  const parts: ArchiveRun[] = [];
+  const read = stepper(job, "read");
+  for (const [at, archive] of archives.entries()) {
+    const part = { archive, seen: createSeen(), known: run.store.index.sizeOf(archive.name) };
+    parts.push(await readArchive(deps, run, part, (fraction, message) => read((at + fraction) / archives.length, message)));
+  }
+  await reconcile(run, parts, stepper(job, "reconcile"));
+  return await finish(deps, run, parts);
+}
+
+function stepper(job: JobContext<SyncInput>, phase: string): (fraction: number, message: string) => void {
+  const { step } = job.phase(phase, PARTS);
+  return (fraction, message) => step(Math.floor(fraction * PARTS), message);
+}
+
+async function begin({ env, store, groups, clock, ids }: SyncDeps, job: JobContext<SyncInput>): Promise<SyncRun> {
+  const cursor = job.resume();
+  const before = cursor && progressCodec.read(cursor);
+  const stored = env.read((snapshot) => ({
+    serial: metaNumber(snapshot, "syncSerial") ?? 0,
+    first: metaNumber(snapshot, "lastSyncAtMs") === undefined,
+    nextDocNo: metaNumber(snapshot, "nextDocNo") ?? 1,
+    rewriting: metaDocNos(snapshot, "rewriting"),
+  }));
+  const { force, purge } = job.input;
+  const run: SyncRun = {
+    job, env, store, groups, clock, ids,
+    tally: createTally(before ?? { inserted: 0, updated: 0, reconciled: 0 }),
+    serial: before?.serial ?? stored.serial + 1,
+    startedAtMs: before?.startedAtMs ?? clock.now(),
+    syncType: before?.syncType ?? (force || purge || stored.first ? "full" : "incremental"),
+    purged: before?.purged ?? false,
+    nextDocNo: stored.nextDocNo,
+    rewriting: new Set(stored.rewriting),
+  };
+  if (before === undefined) await commit(run, (tx) => setMetaNumber(tx, "syncSerial", run.serial));
+  return run;
+}
+
+async function readArchive(deps: SyncDeps, run: SyncRun, part: ArchiveRun, step: (fraction: number, message: string) => void): Promise<ArchiveRun> {
+  const { signal, input } = run.job;
+  const { archive } = part;
+  const matched = new Map<string, DocumentRow>();
+  const fetchedBefore = run.tally.fetched;
+  const known = (ref: string, version: string): boolean => {
+    const row = run.store.byRef(archive.name, ref);
+    if (row === undefined || run.rewriting.has(row.docNo) || Buffer.compare(row.fingerprint, fingerprintOf(version)) !== 0) return false;
+    matched.set(ref, row);
+    return true;
+  };
+  try {
+    await archive.check(signal);
+    step(0, `reading ${archive.name}`);
+    for await (const batch of digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal)) {
+      await applyBatch(run, part, batch, matched);
+      step(batch.fraction, progressMessage(run, archive.name));
+    }
+    const listed = run.tally.fetched - fetchedBefore;
+    if (listed === 0 && part.known > 0 && !part.seen.hidesSomething && !input.force) throw emptyArchive(archive.name, part.known);
+  } catch (error) {
+    // A broken store or a cancelled job ends the sync; only the archive's own failure lets the others go on.
+    if (signal.aborted || !isArchiveFailure(error)) throw error;
+    part.error = error;
+    run.tally.remark(toStewardError(error).message);
+  }
+  return part;
+}
+
+function isArchiveFailure(error: unknown): boolean {
+  return error instanceof StewardError && (error.code === "upstream" || error.code === "conflict");
+}
+
+function emptyArchive(name: string, known: number): StewardError {
+  return new StewardError("conflict", `archive ${name} is empty, but ${known} documents of it are known; run sync with force if that is right`, {
+    rule: "EMPTY", remedy: "check that the archive is mounted, or run sync with force",
+  });
+}
+
+function progressMessage({ tally }: SyncRun, name: string): string {
+  return `${name}: ${tally.fetched} documents read, ${tally.inserted} new, ${tally.updated} changed`;
+}
+
+async function finish(deps: SyncDeps, run: SyncRun, parts: readonly ArchiveRun[]): Promise<SyncResult> {
+  const { tally } = run;
+  const changed = tally.inserted + tally.updated + tally.reconciled;
+  const broken = parts.filter((part) => part.error !== undefined);
+  stepper(run.job, "finish")(0, `${tally.inserted} new, ${tally.updated} changed, ${tally.unchanged} unchanged, ${tally.reconciled} removed`);
+  if (broken.length === 0) {
+    await commit(run, (tx) => {
+      setMetaNumber(tx, "lastSyncAtMs", run.startedAtMs);
+      setMetaNumber(tx, "lastSyncCount", tally.inserted + tally.updated);
+    });
+  }
+  if (parts.length > broken.length) await deps.afterSync?.(changed);
+  const [first] = broken;
+  if (first !== undefined) throw failure(first, broken.length, parts.length, tally.inserted, tally.updated);
+  return tally.result(Math.max(0, run.clock.now() - run.startedAtMs), run.syncType);
+}
+
+function failure(first: ArchiveRun, broken: number, all: number, inserted: number, updated: number): StewardError {
+  const error = toStewardError(first.error);
+  if (all === 1) return error;
+  const rest = `; ${all - broken} of ${all} archives were synced: ${inserted} new, ${updated} changed`;
+  return new StewardError(error.code, error.message + rest, { cause: error, ...(error.remedy === undefined ? {} : { remedy: error.remedy }) });
+}

@@ -1,0 +1,51 @@
+/** What becomes of one document: a new row, a changed one, or nothing. Pure. */
+import { create, equals } from "@bufbuild/protobuf";
+import { DocumentRowSchema } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import type { DigestedDocument } from "./digest.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+
+/** A row to write. */
+export interface Plan {
+  readonly row: DocumentRow;
+  /** The row that stands now, undefined for a new document. */
+  readonly before: DocumentRow | undefined;
+  /** The text differs from the stored one. */
+  readonly newText: boolean;
+}
+
+/** What a new row needs beside the document. */
+export interface Circumstances {
+  readonly archive: string;
+  readonly serial: number;
+  readonly syncedAtMs: number;
+  /** Number and id for a document that is not known. */
+  readonly name: () => { readonly docNo: number; readonly id: string };
+}
+
+/** The row that a document asks for; undefined when the row that stands says the same. New text waits for the next analysis. */
+export function planRow(before: DocumentRow | undefined, item: DigestedDocument, circumstances: Circumstances): Plan | undefined {
+  const { document, digest } = item;
+  const contentHash = digest.wordCount > 0 ? digest.hash : new Uint8Array(0);
+  const newText = before === undefined || Buffer.compare(before.contentHash, contentHash) !== 0;
+  const { docNo, id } = before ?? circumstances.name();
+  const row = create(DocumentRowSchema, {
+    docNo, id, archive: circumstances.archive, archiveRef: document.ref, title: document.title, tags: [...document.tags],
+    fingerprint: fingerprintOf(document.version), contentHash, wordCount: digest.wordCount,
+    syncedAtMs: circumstances.syncedAtMs, pending: newText || before.pending, seenIn: circumstances.serial,
+    ...present("paperlessId", document.paperlessId), ...present("correspondent", document.correspondent),
+    ...present("documentType", document.documentType), ...present("createdDate", document.createdDate),
+    ...present("addedDate", document.addedDate), ...present("modifiedDate", document.modifiedDate),
+  });
+  if (before !== undefined && saysTheSame(before, row)) return undefined;
+  return { row, before, newText };
+}
+
+function present<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
+}
+
+// When it was synced is no reason to write it again.
+function saysTheSame(before: DocumentRow, after: DocumentRow): boolean {
+  return equals(DocumentRowSchema, create(DocumentRowSchema, { ...before, syncedAtMs: after.syncedAtMs, seenIn: after.seenIn }), after);
+}
