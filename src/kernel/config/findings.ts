@@ -1,4 +1,5 @@
 /** What is wrong, or worth knowing, about a configuration: collected in one pass and shown line by line. */
+import { printable } from "../base/printable.ts";
 import type { Place } from "./raw.ts";
 
 /** One remark about a configuration. Errors keep the process from starting, warnings do not. */
@@ -20,11 +21,12 @@ export interface Complaint {
   readonly remedy?: string;
 }
 
-/** `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract, monitor). */
+/** `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract, monitor). One line, safe on a terminal. */
 export function formatFinding(finding: Finding): string {
   const where = finding.line !== undefined ? ` (line ${finding.line})` : finding.variable !== undefined && finding.variable !== finding.path ? ` (${finding.variable})` : "";
   const advice = [finding.nearest === undefined ? undefined : `did you mean ${finding.nearest}?`, finding.remedy].filter((part) => part !== undefined).join(" ");
-  return `${finding.severity.toUpperCase()}${finding.path === "" ? "" : ` ${finding.path}`}: ${finding.rule}${where}${advice === "" ? "" : ` — ${advice}`}`;
+  const subject = finding.path === "" ? "" : ` ${finding.path}`;
+  return printable(`${finding.severity.toUpperCase()}${subject}: ${finding.rule}${where}${advice === "" ? "" : ` — ${advice}`}`);
 }
 
 /** Errors first, each severity in the order found, as `-validate` lists them. */

@@ -1,0 +1,145 @@
+/** Turns the command line into what is to be done; wrong use is one line that names the problem and the nearest right word. */
+import { parseArgs } from "node:util";
+import { StewardError } from "../kernel/base/errors.ts";
+import { printable } from "../kernel/base/printable.ts";
+import { nearestName } from "../kernel/config/nearest.ts";
+import { asParseArgs, commandNames, daemonOptions, dedupOptions, type NumberRange, type OptionTable } from "./options.ts";
+
+/** What `steward dedup` was asked for. What is undefined was not said. */
+export interface DedupArguments {
+  /** Folders and JSONL files as given; `-` is standard input and comes once at most. Never empty. */
+  readonly paths: readonly string[];
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** 0 to 1. */
+  readonly threshold: number | undefined;
+  /** 1 to 1,000. */
+  readonly minWords: number | undefined;
+  /** 1 to 256. */
+  readonly workers: number | undefined;
+  /** A folder to keep state in. */
+  readonly state: string | undefined;
+}
+
+/** What the daemon was asked for. */
+export interface DaemonArguments {
+  readonly config: string | undefined;
+  readonly demo: boolean;
+}
+
+/** What is to be done. */
+export type Invocation =
+  | { readonly command: "serve"; readonly options: DaemonArguments }
+  | { readonly command: "validate"; readonly options: DaemonArguments }
+  | { readonly command: "dedup"; readonly options: DedupArguments }
+  | { readonly command: "help"; readonly topic: "steward" | "dedup" }
+  | { readonly command: "version" };
+
+/** Reads the arguments after the program's name. Throws `invalid` with the whole line to show; the exit code is then 2. */
+export function parseArguments(args: readonly string[]): Invocation {
+  const [first, ...rest] = args;
+  if (first === undefined || first.startsWith("-")) return parseDaemon(args);
+  if (first === "dedup") return parseDedup(rest);
+  if (first === "help") return parseHelp(rest);
+  throw misuse(`unknown command ${quote(first)}`, nearestName(first, commandNames));
+}
+
+function parseDaemon(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, daemonOptions);
+  if (parsed.switches.has("help")) return { command: "help", topic: "steward" };
+  const [extra] = parsed.positionals;
+  if (extra !== undefined) throw misuse(commandNames.includes(extra) ? `a command comes first: steward ${extra} ...` : `unexpected argument ${quote(extra)}`);
+  if (parsed.switches.has("version")) return { command: "version" };
+  // An empty file name means none, so that a unit file may pass an unset variable.
+  const options = { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") };
+  return { command: parsed.switches.has("validate") ? "validate" : "serve", options };
+}
+
+function parseDedup(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, dedupOptions, "dedup");
+  if (parsed.switches.has("help")) return { command: "help", topic: "dedup" };
+  const paths = parsed.positionals;
+  if (paths.length === 0) throw misuse("at least one PATH is needed: a folder, a JSONL file, or - for standard input", undefined, "dedup");
+  if (paths.includes("")) throw misuse("a PATH must not be empty", undefined, "dedup");
+  if (paths.filter((path) => path === "-").length > 1) throw misuse("standard input (-) can be read only once", undefined, "dedup");
+  return {
+    command: "dedup",
+    options: {
+      paths, json: parsed.switches.has("json"), quiet: parsed.switches.has("quiet"), state: parsed.texts.get("state"),
+      threshold: parsed.numbers.get("threshold"), minWords: parsed.numbers.get("min-words"), workers: parsed.numbers.get("workers"),
+    },
+  };
+}
+
+function parseHelp(args: readonly string[]): Invocation {
+  const [topic] = args;
+  if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
+  if (topic === "dedup") return { command: "help", topic };
+  throw misuse(`there is no help on ${quote(topic)}`, nearestName(topic, commandNames));
+}
+
+interface Parsed {
+  readonly switches: ReadonlySet<string>;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly positionals: readonly string[];
+}
+
+function readOptions(args: readonly string[], table: OptionTable, command?: string): Parsed {
+  const { tokens } = parseArgs({ args: args.map(twoDashes(args)), options: asParseArgs(table), strict: false, tokens: true });
+  const switches = new Set<string>();
+  const texts = new Map<string, string>();
+  const numbers = new Map<string, number>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    // The daemon's flags are shown as they were written, with one dash or two.
+    const shown = (args[token.index] ?? token.rawName).split("=")[0] ?? token.rawName;
+    const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    if (option === undefined) throw unknownOption(shown, token.name, table, command);
+    if (option.value === undefined) {
+      if (token.value !== undefined) throw misuse(`${shown} takes no value`, undefined, command);
+      switches.add(token.name);
+    } else if (token.value === undefined || (!token.inlineValue && /^-[^\d.]/.test(token.value))) {
+      throw misuse(`${shown} needs a value`, undefined, command);
+    } else if (option.value === "text") {
+      texts.set(token.name, token.value);
+    } else {
+      numbers.set(token.name, readNumber(shown, token.value, option.value, command));
+    }
+  }
+  if (texts.get("state") === "") throw misuse("--state needs a folder", undefined, command);
+  return { switches, texts, numbers, positionals: tokens.filter((token) => token.kind === "positional").map((token) => token.value) };
+}
+
+// parseArgs takes -config for five short options; the contract has long names with one dash.
+function twoDashes(args: readonly string[]): (arg: string, index: number) => string {
+  const end = args.indexOf("--");
+  return (arg, index) => (/^-[A-Za-z][^=]/.test(arg) && (end === -1 || index < end) ? `-${arg}` : arg);
+}
+
+function readNumber(shown: string, text: string, range: NumberRange, command: string | undefined): number {
+  const value = /^-?\d*\.?\d+$/.test(text) ? Number(text) : NaN;
+  const sound = value >= range.from && value <= range.to && (!range.whole || Number.isInteger(value));
+  if (sound) return value;
+  throw misuse(`${shown} must be a ${range.whole ? "whole " : ""}number from ${range.from} to ${range.to}, got ${quote(text)}`, undefined, command);
+}
+
+function unknownOption(shown: string, name: string, table: OptionTable, command: string | undefined): StewardError {
+  const nearest = nearestName(name, Object.keys(table));
+  return misuse(`unknown option ${shorten(shown)}`, nearest === undefined ? undefined : `--${nearest}`, command);
+}
+
+function misuse(problem: string, nearest?: string, command?: string): StewardError {
+  const who = command === undefined ? "steward" : `steward ${command}`;
+  const hint = nearest === undefined ? "" : `, did you mean ${nearest}?`;
+  return new StewardError("invalid", `${who}: ${problem}${hint === "" ? ";" : hint} see ${who} --help`, { rule: "usage" });
+}
+
+// Whatever was typed must not reach the terminal raw, nor fill it.
+function quote(text: string): string {
+  return `"${shorten(text)}"`;
+}
+
+function shorten(text: string): string {
+  return printable(text.length > 100 ? `${text.slice(0, 97)}...` : text);
+}

@@ -1,0 +1,47 @@
+/** The daemon's configuration: every owner's keys in one schema, and whether this start is the demo. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
+import { StewardError } from "../kernel/base/errors.ts";
+import type { Config } from "../kernel/config/config.ts";
+import { assertDemoOnLoopback, decideDemo, type DemoDecision } from "../kernel/config/demo.ts";
+import { formatFinding, type Finding } from "../kernel/config/findings.ts";
+import { gatewayListen, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
+import { defineSchema, type Environment, type Schema } from "../kernel/config/key.ts";
+import { loadConfig, type LoadResult } from "../kernel/config/load.ts";
+import type { DaemonArguments } from "./arguments.ts";
+
+/** Every key there is. */
+export const daemonSchema: Schema = defineSchema(houseKeys, dedupKeys);
+
+/** A sound configuration with what follows from it. */
+export interface DaemonConfiguration {
+  readonly config: Config;
+  /** Nothing worse than warnings. */
+  readonly warnings: readonly Finding[];
+  readonly demo: DemoDecision;
+  /** Absolute `state.directory`. */
+  readonly stateRoot: string;
+  /** Where the environments live: the root, or `demo` inside it. */
+  readonly stateDirectory: string;
+}
+
+/** Reads file and environment by the daemon's schema. Throws nothing. */
+export function loadDaemonConfig(file: string | undefined, environment: Environment): LoadResult {
+  return loadConfig({
+    ...(file === undefined ? {} : { file }), environment, schema: daemonSchema, checks: [tokenOffLoopback, paperlessUnread],
+    readFile: (path) => readFileSync(path, "utf8"),
+  });
+}
+
+/** The configuration to run with. Throws `invalid` with all findings, one a line. */
+export function configureDaemon(options: DaemonArguments, environment: Environment): DaemonConfiguration {
+  const demo = decideDemo({ flag: options.demo, file: options.config, environment });
+  const { config, findings } = loadDaemonConfig(options.config, environment);
+  if (config === undefined) {
+    throw new StewardError("invalid", `the configuration is not valid:\n${findings.map((finding) => `  ${formatFinding(finding)}`).join("\n")}`);
+  }
+  if (demo.demo) assertDemoOnLoopback(config.get(gatewayListen));
+  const stateRoot = resolve(config.get(stateFolder));
+  return { config, warnings: findings, demo, stateRoot, stateDirectory: demo.demo ? resolve(stateRoot, "demo") : stateRoot };
+}

@@ -1,0 +1,70 @@
+/** The help texts, at most 80 columns wide. */
+
+const steward = `Steward finds near-duplicates in a document archive.
+
+Usage:
+  steward [-config FILE]        run the daemon
+  steward -validate [-config FILE]
+                                check the configuration and end
+  steward dedup PATH...         find duplicates once, print them and end
+
+Options of the daemon (one dash or two):
+  -config FILE   read this YAML file; without it only the environment counts
+  -demo          run the demo: an invented archive, a state folder of its own,
+                 this machine only. It is also what starts when nothing at all
+                 is configured; STEWARD_DEMO=false prevents that
+  -validate      print what is wrong with the configuration; 0 when nothing is,
+                 1 when something is
+  -version       print the version
+  -help          print this text
+
+Environment:
+  Every key of the file is also a variable: gateway.listen is
+  STEWARD_GATEWAY__LISTEN. A secret can be read from a file: the variable
+  STEWARD_AUTH__TOKEN_FILE names the file that holds auth.token.
+
+Examples:
+  steward                       start the demo on http://127.0.0.1:8400
+  steward -config steward.yaml  start with your own archives
+  curl -s 127.0.0.1:8400/api/v1/duplicates
+                                show the groups that were found
+
+The daemon prints its address on standard output and logs to standard error.
+It ends with 0 after Ctrl-C or SIGTERM, 1 on failure, 2 on wrong use.
+More: steward dedup --help
+`;
+
+const dedup = `Finds near-duplicate documents and prints them in groups.
+
+Usage:
+  steward dedup [OPTIONS] PATH...
+
+PATH is a folder, read recursively (plain text, Markdown, HTML), or a JSONL
+file with one {"id": ..., "content": ..., "title": ...} a line, or - for JSONL
+on standard input. Several may be given; they are compared with each other.
+
+Options:
+  --threshold N   least confidence of a pair, from 0 to 1 (0.75)
+  --min-words N   skip documents with fewer words, from 1 to 1000 (20)
+  --workers N     worker threads, from 1 to 256 (one per core)
+  --state DIR     keep state in DIR, so that the next run only reads what is
+                  new; without it nothing is kept
+  --json          print one JSON object with summary, parameters and groups
+  --quiet         no progress on standard error
+  --help          print this text
+
+Examples:
+  steward dedup ~/Documents
+  steward dedup --threshold 0.9 scans/ export.jsonl
+  steward dedup --json --quiet scans/ > groups.json
+  zcat export.jsonl.gz | steward dedup -
+
+In each group * marks the document that Steward would keep. Nothing is changed
+or deleted. Ends with 0 when the run was complete, also when documents were
+skipped; 1 when it failed, 2 on wrong use, 130 on Ctrl-C.
+`;
+
+/** The help on a topic, with its last line break. */
+export function helpText(topic: "steward" | "dedup"): string {
+  return topic === "dedup" ? dedup : steward;
+}

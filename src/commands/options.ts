@@ -1,0 +1,47 @@
+/** The options of each command, as data: the parser, the messages of wrong use and the choice of nearest names read them. */
+import type { ParseArgsOptionDescriptor } from "node:util";
+
+/** A number option's bounds, both included. */
+export interface NumberRange {
+  readonly from: number;
+  readonly to: number;
+  readonly whole: boolean;
+}
+
+/** One option. Without `value` it is a switch. */
+export interface Option {
+  readonly value?: "text" | NumberRange;
+  readonly short?: string;
+}
+
+/** The options of a command by their name without dashes. */
+export type OptionTable = Readonly<Record<string, Option>>;
+
+/** The daemon's options; the names are the contract's. */
+export const daemonOptions: OptionTable = {
+  config: { value: "text" },
+  demo: {},
+  validate: {},
+  version: {},
+  help: { short: "h" },
+};
+
+/** The options of `steward dedup`. Ranges are those of the API's settings (facts, dedup settings). */
+export const dedupOptions: OptionTable = {
+  threshold: { value: { from: 0, to: 1, whole: false } },
+  "min-words": { value: { from: 1, to: 1000, whole: true } },
+  workers: { value: { from: 1, to: 256, whole: true } },
+  state: { value: "text" },
+  json: {},
+  quiet: {},
+  help: { short: "h" },
+};
+
+/** The commands beside the daemon. */
+export const commandNames: readonly string[] = ["dedup", "help"];
+
+/** The table in the form of `node:util` parseArgs. */
+export function asParseArgs(table: OptionTable): Record<string, ParseArgsOptionDescriptor> {
+  return Object.fromEntries(Object.entries(table).map(([name, option]) =>
+    [name, { type: option.value === undefined ? "boolean" : "string", ...(option.short === undefined ? {} : { short: option.short }) }]));
+}

@@ -1,0 +1,45 @@
+/** What `steward dedup` reports, as plain data (RESOLUTIONS D38). */
+
+/** A document of a group. */
+export interface ReportMember {
+  /** The `id` of the JSONL line, or the path as given. */
+  readonly id: string;
+  readonly title: string;
+  /** The one that Steward would keep. */
+  readonly primary: boolean;
+  readonly words: number;
+}
+
+/** Documents that resemble each other. Scores are from 0 to 1. */
+export interface ReportGroup {
+  readonly id: string;
+  readonly confidence: number;
+  readonly jaccard: number;
+  readonly fuzzy: number;
+  readonly discriminative: number;
+  readonly status: string;
+  readonly members: readonly ReportMember[];
+  /** Why they match, in words. */
+  readonly reasons: readonly string[];
+}
+
+/** Figures of a run. */
+export interface ReportSummary {
+  readonly documents: number;
+  /** Count by reason, e.g. `fewer than 20 words`. */
+  readonly skipped: Readonly<Record<string, number>>;
+  /** One line each, naming what was skipped or odd. */
+  readonly notes: readonly string[];
+  readonly pairs: number;
+  readonly groups: number;
+  readonly durationMs: number;
+  readonly documentsPerSecond: number;
+  readonly peakMemoryBytes: number;
+}
+
+/** A whole run. The groups may be made while they are written. */
+export interface DedupReport {
+  readonly summary: ReportSummary;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly groups: Iterable<ReportGroup>;
+}

@@ -1,0 +1,88 @@
+/** The command line: reads the arguments and imports the one command they name, so that nothing else is loaded. */
+import { mkdirSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
+import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
+import { toStewardError } from "./kernel/base/errors.ts";
+
+/** What goes to the operator goes whole, in one line or a few. */
+function complain(message: string): void {
+  process.stderr.write(`${message}\n`);
+}
+
+async function run(invocation: Invocation): Promise<number> {
+  switch (invocation.command) {
+    case "version": {
+      const { versionLine } = await import("./commands/version.ts");
+      process.stdout.write(`${versionLine()}\n`);
+      return 0;
+    }
+    case "help": {
+      const { helpText } = await import("./commands/help.ts");
+      process.stdout.write(helpText(invocation.topic));
+      return 0;
+    }
+    case "validate": {
+      const { validate } = await import("./commands/validate.ts");
+      return validate(invocation.options, process.env, { stdout: (text) => process.stdout.write(text), stderr: (text) => process.stderr.write(text) });
+    }
+    case "dedup": {
+      const { dedup } = await import("./commands/dedup.ts");
+      return dedup(invocation.options);
+    }
+    case "serve": return serveDaemon(invocation.options);
+  }
+}
+
+async function serveDaemon(options: DaemonArguments): Promise<number> {
+  const { configureDaemon } = await import("./commands/configuration.ts");
+  const configuration = configureDaemon(options, process.env);
+  keepCompiledCode(configuration.stateRoot);
+  const { serve } = await import("./commands/serve.ts");
+  return serve(configuration);
+}
+
+/** Only the daemon keeps compiled code: a command must write nowhere but where it was told. */
+function keepCompiledCode(stateRoot: string): void {
+  const folder = join(stateRoot, "cache", "compile");
+  try {
+    mkdirSync(stateRoot, { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    enableCompileCache(folder);
+  } catch {
+    // Without the cache the start is only slower; a state folder that cannot be used is reported by whoever opens it.
+  }
+}
+
+/** Resolves when all that was written has left, or nobody reads it any more. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write("", () => resolve());
+  });
+}
+
+async function main(): Promise<number> {
+  // `steward dedup … | head` is no failure: a reader that goes away only ends the writing.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  // Timers of the house do not keep the process alive; while a command runs, this one does.
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    return await run(parseArguments(process.argv.slice(2)));
+  } catch (thrown) {
+    const error = toStewardError(thrown);
+    if (error.rule === "usage") {
+      complain(error.message);
+      return 2;
+    }
+    complain(`steward: ${error.message}`);
+    if (error.code === "internal" && thrown instanceof Error) complain(thrown.stack ?? thrown.message);
+    return 1;
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+const code = await main();
+await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+// Whatever a component that did not stop still holds must not keep the process.
+process.exit(code);

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { parseArguments } from "../../src/commands/arguments.ts";
+
+function message(...args: string[]): string {
+  try {
+    parseArguments(args);
+  } catch (error) {
+    expect(error).toMatchObject({ code: "invalid", rule: "usage" });
+    return (error as Error).message;
+  }
+  return "no error";
+}
+
+describe("the daemon's flags", () => {
+  it.each([
+    [[], { command: "serve", options: { config: undefined, demo: false } }],
+    [["-config", "a.yaml"], { command: "serve", options: { config: "a.yaml", demo: false } }],
+    [["--config=a=b.yaml", "--demo"], { command: "serve", options: { config: "a=b.yaml", demo: true } }],
+    [["-config=", "-demo"], { command: "serve", options: { config: undefined, demo: true } }],
+    [["-validate", "-config", "a.yaml"], { command: "validate", options: { config: "a.yaml", demo: false } }],
+    [["-version", "-validate"], { command: "version" }],
+    [["--version"], { command: "version" }],
+    [["-help"], { command: "help", topic: "steward" }],
+    [["-h"], { command: "help", topic: "steward" }],
+    [["help"], { command: "help", topic: "steward" }],
+    [["help", "dedup"], { command: "help", topic: "dedup" }],
+  ])("%j are read with one dash or two", (args, expected) => {
+    expect(parseArguments(args)).toEqual(expected);
+  });
+
+  it.each([
+    [["-verson"], "steward: unknown option -verson, did you mean --version? see steward --help"],
+    [["--elephant"], "steward: unknown option --elephant; see steward --help"],
+    [["--constructor"], "steward: unknown option --constructor; see steward --help"],
+    [["-config"], "steward: -config needs a value; see steward --help"],
+    [["-config", "-demo"], "steward: -config needs a value; see steward --help"],
+    [["-demo=yes"], "steward: -demo takes no value; see steward --help"],
+    [["-demo", "dedup"], "steward: a command comes first: steward dedup ...; see steward --help"],
+    [["-"], "steward: unexpected argument \"-\"; see steward --help"],
+    [["dedupe"], "steward: unknown command \"dedupe\", did you mean dedup? see steward --help"],
+    [["help", "dedpu"], "steward: there is no help on \"dedpu\", did you mean dedup? see steward --help"],
+    [["\u001b[2J"], "steward: unknown command \"\\u001b[2J\"; see steward --help"],
+    [["--\u001b[2J"], "steward: unknown option --\\u001b[2J; see steward --help"],
+  ])("%j are refused in one line", (args, expected) => {
+    expect(message(...args)).toBe(expected);
+  });
+});
+
+describe("steward dedup", () => {
+  it("takes paths and options in any order", () => {
+    expect(parseArguments(["dedup", "a", "--threshold", ".9", "-json", "-", "--min-words=5", "--workers", "2", "--state", "s", "--quiet", "--", "--b"])).toEqual({
+      command: "dedup", options: { paths: ["a", "-", "--b"], json: true, quiet: true, threshold: 0.9, minWords: 5, workers: 2, state: "s" },
+    });
+  });
+
+  it("leaves open what was not said", () => {
+    expect(parseArguments(["dedup", "a"])).toEqual({
+      command: "dedup", options: { paths: ["a"], json: false, quiet: false, threshold: undefined, minWords: undefined, workers: undefined, state: undefined },
+    });
+  });
+
+  it.each([["0", 0], ["1", 1], ["0.75", 0.75]])("takes %s for a threshold", (text, value) => {
+    expect(parseArguments(["dedup", "--threshold", text, "a"])).toMatchObject({ options: { threshold: value } });
+  });
+
+  it("shows its help wherever it is asked for", () => {
+    expect(parseArguments(["dedup", "--help"])).toEqual({ command: "help", topic: "dedup" });
+    expect(parseArguments(["dedup", "a", "-h"])).toEqual({ command: "help", topic: "dedup" });
+  });
+
+  it.each([
+    [[], "at least one PATH is needed: a folder, a JSONL file, or - for standard input;"],
+    [["--threshold", "2", "a"], "--threshold must be a number from 0 to 1, got \"2\";"],
+    [["--threshold", "-1", "a"], "--threshold must be a number from 0 to 1, got \"-1\";"],
+    [["--threshold=", "a"], "--threshold must be a number from 0 to 1, got \"\";"],
+    [["--threshold", "1e-1", "a"], "--threshold must be a number from 0 to 1, got \"1e-1\";"],
+    [["--min-words", "2.5", "a"], "--min-words must be a whole number from 1 to 1000, got \"2.5\";"],
+    [["--workers", "0", "a"], "--workers must be a whole number from 1 to 256, got \"0\";"],
+    [["--workers", "--json", "a"], "--workers needs a value;"],
+    [["--state=", "a"], "--state needs a folder;"],
+    [["--jsn", "a"], "unknown option --jsn, did you mean --json?"],
+    [["-x", "a"], "unknown option -x;"],
+    [["-", "-"], "standard input (-) can be read only once;"],
+    [[""], "a PATH must not be empty;"],
+  ])("refuses %j", (args, expected) => {
+    expect(message("dedup", ...args)).toBe(`steward dedup: ${expected} see steward dedup --help`);
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { helpText } from "../../src/commands/help.ts";
+import { daemonOptions, dedupOptions } from "../../src/commands/options.ts";
+import { versionLine } from "../../src/commands/version.ts";
+
+describe("the help", () => {
+  it.each(["steward", "dedup"] as const)("on %s fits 80 columns and shows examples", (topic) => {
+    const lines = helpText(topic).split("\n");
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines).toContain("Examples:");
+    expect(lines.at(-1)).toBe("");
+  });
+
+  it("names every option there is", () => {
+    for (const name of Object.keys(daemonOptions)) expect(helpText("steward")).toContain(`  -${name} `);
+    for (const name of Object.keys(dedupOptions)) expect(helpText("dedup")).toContain(`  --${name} `);
+  });
+
+  it("states the ranges that are checked", () => {
+    for (const { value } of Object.values(dedupOptions)) if (typeof value === "object") expect(helpText("dedup")).toContain(`from ${value.from} to ${value.to}`);
+  });
+});
+
+describe("the version", () => {
+  it("names Steward's and the runtime's", () => {
+    expect(versionLine()).toMatch(/^steward \d+\.\d+\.\d+ \(node \d+\.\d+\.\d+\)$/);
+  });
+});
