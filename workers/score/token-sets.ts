@@ -26,6 +26,16 @@ export function distinctTokens(found: readonly Found[]): readonly string[] {
   return [...new Set(found.map((each) => each.token))].sort();
 }
 
+/** Every match of a global pattern that `read` makes a token of. */
+export function collect(text: string, pattern: RegExp, read: (match: RegExpExecArray) => string | undefined): readonly Found[] {
+  const found: Found[] = [];
+  for (const match of text.matchAll(pattern)) {
+    const token = read(match);
+    if (token !== undefined) found.push({ token, start: match.index, end: match.index + match[0].length });
+  }
+  return found;
+}
+
 /** A character of the private use area: neither letter, digit, space nor punctuation, so no pattern runs across it. */
 export const CLAIMED = "\uE000";
 

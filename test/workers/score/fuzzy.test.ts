@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { distance as fastest } from "fastest-levenshtein";
 import { describe, expect, it } from "vitest";
 import { editDistance } from "../../../workers/score/edit-distance.ts";
