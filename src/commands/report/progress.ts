@@ -82,7 +82,7 @@ function createBar({ clock, write, columns }: ProgressOptions): Progress {
 export function drawBar(state: ProgressState, elapsedMs: number, columns: number): string {
   const filled = Math.floor(state.fraction * BAR);
   const left = state.fraction >= GUESS_FROM && state.fraction < 1 ? `, ${formatElapsed(roundSeconds((elapsedMs / state.fraction) * (1 - state.fraction)))} left` : "";
-  const percent = formatPercent(state.fraction).padStart(5);
+  const percent = formatPercent(state.fraction).padStart(6);
   const rate = state.documents === 0 || elapsedMs <= 0 ? "" : `, ${formatRate(state.documents, elapsedMs)}`;
   const parts = [`[${"#".repeat(filled)}${"-".repeat(BAR - filled)}]`, percent, `  ${state.phase}`, rate, left];
   // On a narrow terminal the parts at the end go first, the bar last of all.
@@ -91,7 +91,7 @@ export function drawBar(state: ProgressState, elapsedMs: number, columns: number
     if (displayWidth(text + part) >= columns) break;
     text += part;
   }
-  return text === "" ? percent.slice(0, Math.max(0, columns - 1)) : text;
+  return text === "" ? percent.trimStart().slice(0, Math.max(0, columns - 1)) : text;
 }
 
 function describeRate(documents: number, elapsedMs: number): string {
