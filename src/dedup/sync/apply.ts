@@ -71,13 +71,16 @@ async function writePlans(run: SyncRun, part: ArchiveRun, plans: readonly Planne
     .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })));
   for (let at = 0; at < plans.length; at += ROWS) {
     const rows = plans.slice(at, at + ROWS);
-    for (const { before } of rows) before === undefined ? (run.tally.inserted += 1) : (run.tally.updated += 1);
-    for (const { row } of rows) run.rewriting.delete(row.docNo);
+    const inserted = rows.filter(({ before }) => before === undefined).length;
+    run.tally.inserted += inserted;
+    run.tally.updated += rows.length - inserted;
+    const settled = rows.filter(({ row }) => run.rewriting.delete(row.docNo)).length;
     const { nextDocNo } = run;
+    const left = [...run.rewriting];
     await commit(run, (tx) => {
       for (const { row } of rows) run.store.put(tx, row);
       setMetaNumber(tx, "nextDocNo", nextDocNo);
-      if (replaced.length > 0) setMetaDocNos(tx, "rewriting", [...run.rewriting]);
+      if (settled > 0) setMetaDocNos(tx, "rewriting", left);
     });
     for (const { row } of rows) part.seen.add(row.docNo);
   }

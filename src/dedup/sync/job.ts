@@ -8,7 +8,7 @@ import type { Env } from "../../kernel/state/types.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Archive } from "../archives/archive.ts";
 import type { DocumentStore } from "../documents/store.ts";
-import { metaDocNos, metaNumber, setMetaNumber } from "../meta.ts";
+import { metaDocNos, metaNumber, setMetaDocNos, setMetaNumber } from "../meta.ts";
 import { applyBatch } from "./apply.ts";
 import { digestBatches } from "./digest.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -66,8 +66,8 @@ async function runSync(deps: SyncDeps, job: JobContext<SyncInput>): Promise<Sync
 }
 
 function stepper(job: JobContext<SyncInput>, phase: string): (fraction: number, message: string) => void {
-  const { step } = job.phase(phase, PARTS);
-  return (fraction, message) => step(Math.floor(fraction * PARTS), message);
+  const entered = job.phase(phase, PARTS);
+  return (fraction, message) => entered.step(Math.floor(fraction * PARTS), message);
 }
 
 async function begin({ env, store, groups, clock, ids }: SyncDeps, job: JobContext<SyncInput>): Promise<SyncRun> {
@@ -124,11 +124,11 @@ async function readArchive(deps: SyncDeps, run: SyncRun, part: ArchiveRun, step:
 }
 
 function isArchiveFailure(error: unknown): boolean {
-  return error instanceof StewardError && (error.code === "upstream" || error.code === "conflict");
+  return error instanceof StewardError && error.code === "upstream";
 }
 
 function emptyArchive(name: string, known: number): StewardError {
-  return new StewardError("conflict", `archive ${name} is empty, but ${known} documents of it are known; run sync with force if that is right`, {
+  return new StewardError("upstream", `archive ${name} is empty, but ${known} documents of it are known; run sync with force if that is right`, {
     rule: "EMPTY", remedy: "check that the archive is mounted, or run sync with force",
   });
 }
@@ -143,7 +143,9 @@ async function finish(deps: SyncDeps, run: SyncRun, parts: readonly ArchiveRun[]
   const broken = parts.filter((part) => part.error !== undefined);
   stepper(run.job, "finish")(0, `${tally.inserted} new, ${tally.updated} changed, ${tally.unchanged} unchanged, ${tally.reconciled} removed`);
   if (broken.length === 0) {
+    const left = [...run.rewriting].filter((docNo) => run.store.row(docNo) !== undefined);
     await commit(run, (tx) => {
+      setMetaDocNos(tx, "rewriting", left);
       setMetaNumber(tx, "lastSyncAtMs", run.startedAtMs);
       setMetaNumber(tx, "lastSyncCount", tally.inserted + tally.updated);
     });

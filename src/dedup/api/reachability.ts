@@ -1,0 +1,75 @@
+/** Whether archives can be reached, asked at most every ten seconds and never twice at once (RESOLUTIONS D26). */
+import { delay } from "../../kernel/base/clock.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Archive } from "../archives/archive.ts";
+
+const CHECK_MS = 5_000;
+const KEPT_MS = 10_000;
+
+/** Class of failure by the rule of an archive's error; a class names no path. */
+const classes: Readonly<Record<string, string>> = {
+  ENOENT: "not found", EACCES: "permission denied", EPERM: "permission denied", ENOTDIR: "not a folder", EISDIR: "not a file",
+  ELOOP: "link loop", EIO: "input/output error", ESTALE: "stale file handle",
+};
+
+/** Remembers how reachable archives are. */
+export interface Reachability {
+  /** Class of failure of the first archive that cannot be reached; undefined when all can. Answers within 5 s. */
+  worst(archives: readonly Archive[]): Promise<string | undefined>;
+}
+
+interface Probe {
+  /** Settled when the archive answered, however long that takes. */
+  readonly answer: Promise<string | undefined>;
+  done: boolean;
+  outcome: string | undefined;
+  endedAtMs: number;
+}
+
+/** Nothing asked yet. */
+export function createReachability(clock: Clock): Reachability {
+  const probes = new Map<string, Probe>();
+  const probeOf = (archive: Archive): Probe => {
+    const last = probes.get(archive.name);
+    // A check that hangs, say on a dead network mount, is not joined by a second one: each would hold a thread.
+    if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS)) return last;
+    const probe: Probe = { answer: ask(archive), done: false, outcome: undefined, endedAtMs: 0 };
+    void probe.answer.then((outcome) => {
+      probe.done = true;
+      probe.outcome = outcome;
+      probe.endedAtMs = clock.monotonic();
+      return undefined;
+    });
+    probes.set(archive.name, probe);
+    return probe;
+  };
+  return {
+    async worst(archives) {
+      const outcomes = await Promise.all(archives.map((archive) => withDeadline(probeOf(archive), clock)));
+      return outcomes.find((outcome) => outcome !== undefined);
+    },
+  };
+}
+
+async function ask(archive: Archive): Promise<string | undefined> {
+  try {
+    await archive.check(AbortSignal.timeout(CHECK_MS));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && error.name === "TimeoutError") return "timeout";
+    const rule = error instanceof StewardError ? error.rule : undefined;
+    return (rule === undefined ? undefined : classes[rule]) ?? "unreadable";
+  }
+}
+
+async function withDeadline(probe: Probe, clock: Clock): Promise<string | undefined> {
+  if (probe.done) return probe.outcome;
+  const stop = new AbortController();
+  const late = delay(clock, CHECK_MS, stop.signal).then(() => "timeout", () => undefined);
+  try {
+    return await Promise.race([probe.answer, late]);
+  } finally {
+    stop.abort();
+  }
+}
