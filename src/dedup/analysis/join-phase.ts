@@ -1,0 +1,87 @@
+/** Second phase: from columns to candidates. Workers find the pairs, the neighbours decide which go on. */
+import type { Pool } from "../../kernel/pool/types.ts";
+import type { Columns } from "../../../workers/join/columns.ts";
+import type { ScoreParameters } from "../../../workers/score/confidence.ts";
+import type { JoinInput, JoinOutput, JoinWork, LongRun } from "../../../workers/tasks/join.ts";
+import { join } from "../../../workers/tasks.ts";
+import { createBreath } from "./breath.ts";
+import type { Breath } from "./breath.ts";
+import type { Neighbours } from "./neighbours.ts";
+
+/** What joining needs. */
+export interface JoinDeps {
+  readonly columns: Columns;
+  readonly parameters: ScoreParameters;
+  readonly neighbours: Neighbours;
+  readonly pool: Pool;
+  readonly signal: AbortSignal;
+  /** Bands done. */
+  progress(done: number): void;
+}
+
+/** Pairs that one task holds and returns, 10 bytes each. */
+const MAX_PAIRS = 500_000;
+/** Classes in a run that a task compares on its own. */
+const MAX_RUN = 1_024;
+/** Comparisons of one task in a longer run: some hundred milliseconds. */
+const COMPARISONS = 2_000_000;
+/** Classes that a task sorts at least, so that it is worth its way. */
+const SORTED_CLASSES = 65_536;
+
+/** Feeds the neighbours with every pair of classes that meets in a band and may reach the threshold. */
+export async function joinAll(deps: JoinDeps): Promise<void> {
+  const { columns, neighbours, pool, signal } = deps;
+  const breath = createBreath(signal);
+  const parameters = scoreParametersOf(deps.parameters);
+  const work = bandWork(columns);
+  let done = 0;
+  while (work.length > 0) {
+    for await (const found of pool.map(join, pieces(work, columns, parameters), { signal })) {
+      // What is left of a piece goes first, so that little is waiting at any time.
+      if (found.rest) work.unshift(found.rest);
+      work.unshift(...found.runs.map(wholeRun));
+      await addPairs(neighbours, found, breath);
+      done += found.bandsDone;
+      deps.progress(done);
+    }
+  }
+}
+
+function bandWork(columns: Columns): JoinWork[] {
+  const bands = Math.max(1, Math.floor(SORTED_CLASSES / Math.max(1, columns.classes)));
+  const work: JoinWork[] = [];
+  for (let from = 0; from < columns.numBands; from += bands) work.push({ kind: "bands", from, to: Math.min(columns.numBands, from + bands), at: 0 });
+  return work;
+}
+
+function wholeRun(run: LongRun): JoinWork {
+  return { kind: "rows", run, from: 0, to: run.members.byteLength / 4 };
+}
+
+/** Takes work from the list until it is empty; of a long run a slice of rows at a time. */
+function* pieces(work: JoinWork[], columns: Columns, parameters: ScoreParameters): Generator<JoinInput> {
+  for (let next = work.shift(); next !== undefined; next = work.shift()) {
+    const piece = next.kind === "rows" ? firstRows(next) : next;
+    if (piece.to < next.to) work.unshift({ ...next, from: piece.to } as JoinWork);
+    yield { columns, parameters, work: piece, maxPairs: MAX_PAIRS, maxRun: MAX_RUN };
+  }
+}
+
+/** Rows compare with all behind them: the first ones with most. */
+function firstRows(work: JoinWork & { kind: "rows" }): JoinWork & { kind: "rows" } {
+  const behind = work.run.members.byteLength / 4 - work.from;
+  return { ...work, to: Math.min(work.to, work.from + Math.max(1, Math.ceil(COMPARISONS / behind))) };
+}
+
+async function addPairs(neighbours: Neighbours, found: JoinOutput, breath: Breath): Promise<void> {
+  for (let i = 0; i < found.low.length; i += 1) {
+    neighbours.add(found.low[i] ?? 0, found.high[i] ?? 0, found.equal[i] ?? 0);
+    await breath.step(5);
+  }
+}
+
+/** Only what the score needs, so that no more crosses threads. */
+export function scoreParametersOf(parameters: ScoreParameters): ScoreParameters {
+  const { similarityThreshold, confidenceWeightJaccard, confidenceWeightFuzzy, discriminativePenaltyStrength, fuzzySampleSize } = parameters;
+  return { similarityThreshold, confidenceWeightJaccard, confidenceWeightFuzzy, discriminativePenaltyStrength, fuzzySampleSize };
+}

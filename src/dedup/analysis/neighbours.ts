@@ -1,0 +1,132 @@
+/**
+ * Which candidates of a class are looked at: its best by estimate, then by hash. A pair goes on if either end keeps it. What is kept is a
+ * function of the set of pairs alone, whatever their order (KERNEL §6 step 5).
+ */
+import type { Breath } from "./breath.ts";
+
+/** Candidates a class keeps. */
+export const NEIGHBOUR_LIMIT = 1_024;
+
+/** Pairs by their lower class. */
+export interface Candidates {
+  /** Where the pairs of a class begin in `highs`; one entry more than there are classes. */
+  readonly starts: Uint32Array;
+  /** The higher classes, ascending in each row. */
+  readonly highs: Uint32Array;
+}
+
+/** Pairs on their way from the join to the verification. At most 2 × limit candidates a class are held. */
+export interface Neighbours {
+  /** Pairs added so far. */
+  readonly added: number;
+  /** Classes that had more candidates than they keep. */
+  readonly limited: number;
+  /** Each pair once. `equal` is its rank: the sketch values it shares. */
+  add(low: number, high: number, equal: number): void;
+  /** What goes on. */
+  candidates(breath: Breath): Promise<Candidates>;
+}
+
+interface Kept {
+  others: Uint32Array;
+  ranks: Uint16Array;
+  count: number;
+  limited: boolean;
+}
+
+/** Keeps the best `limit` of each of `classes` classes; `compareHash` orders classes whose pairs rank alike. */
+export function createNeighbours(classes: number, compareHash: (a: number, b: number) => number, limit: number = NEIGHBOUR_LIMIT): Neighbours {
+  const kept = new Map<number, Kept>();
+  let added = 0;
+
+  function keep(one: number, other: number, rank: number): void {
+    let list = kept.get(one);
+    if (!list) kept.set(one, (list = { others: new Uint32Array(2), ranks: new Uint16Array(2), count: 0, limited: false }));
+    if (list.count === 2 * limit) prune(list);
+    if (list.count === list.others.length) grow(list, Math.min(2 * limit, list.count * 2));
+    list.others[list.count] = other;
+    list.ranks[list.count] = rank;
+    list.count += 1;
+  }
+
+  function prune(list: Kept): void {
+    if (list.count <= limit) return;
+    const { others, ranks } = list;
+    const order = Array.from({ length: list.count }, (_, i) => i);
+    order.sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || compareHash(others[a] ?? 0, others[b] ?? 0));
+    const best = order.slice(0, limit);
+    list.others.set(best.map((i) => others[i] ?? 0));
+    list.ranks.set(best.map((i) => ranks[i] ?? 0));
+    list.count = limit;
+    list.limited = true;
+  }
+
+  return {
+    get added() { return added; },
+    get limited() {
+      let count = 0;
+      for (const list of kept.values()) if (list.limited || list.count > limit) count += 1;
+      return count;
+    },
+    add(low, high, equal) {
+      added += 1;
+      keep(low, high, equal);
+      keep(high, low, equal);
+    },
+    async candidates(breath) {
+      for (const list of kept.values()) {
+        prune(list);
+        await breath.step(list.count);
+      }
+      return toRows(kept, classes, breath);
+    },
+  };
+}
+
+function grow(list: Kept, capacity: number): void {
+  const { others, ranks } = list;
+  list.others = new Uint32Array(capacity);
+  list.ranks = new Uint16Array(capacity);
+  list.others.set(others);
+  list.ranks.set(ranks);
+}
+
+/** Turns lists into rows; a pair that both ends keep is there once. */
+async function toRows(kept: ReadonlyMap<number, Kept>, classes: number, breath: Breath): Promise<Candidates> {
+  const starts = new Uint32Array(classes + 1);
+  for (const [one, list] of kept) {
+    for (const other of list.others.subarray(0, list.count)) starts[Math.min(one, other) + 1] = (starts[Math.min(one, other) + 1] ?? 0) + 1;
+    await breath.step(list.count);
+  }
+  for (let row = 0; row < classes; row += 1) starts[row + 1] = (starts[row + 1] ?? 0) + (starts[row] ?? 0);
+  const highs = new Uint32Array(starts[classes] ?? 0);
+  const next = starts.slice();
+  for (const [one, list] of kept) {
+    for (const other of list.others.subarray(0, list.count)) {
+      const low = Math.min(one, other);
+      highs[next[low] ?? 0] = Math.max(one, other);
+      next[low] = (next[low] ?? 0) + 1;
+    }
+    await breath.step(list.count);
+  }
+  return withoutRepeats({ starts, highs }, classes, breath);
+}
+
+async function withoutRepeats({ starts, highs }: Candidates, classes: number, breath: Breath): Promise<Candidates> {
+  let to = 0;
+  let from = 0;
+  for (let row = 0; row < classes; row += 1) {
+    const end = starts[row + 1] ?? 0;
+    const rowStart = to;
+    for (const high of highs.subarray(from, end).sort()) {
+      if (to > rowStart && highs[to - 1] === high) continue;
+      highs[to] = high;
+      to += 1;
+    }
+    starts[row] = rowStart;
+    await breath.step(1 + end - from);
+    from = end;
+  }
+  starts[classes] = to;
+  return { starts, highs: highs.slice(0, to) };
+}

@@ -1,0 +1,60 @@
+/** The settings of the analysis: defaults, ranges and the two halves they fall into (contract, dedup configuration; facts §1.5). */
+import { createHash } from "node:crypto";
+import { StewardError } from "../../kernel/base/errors.ts";
+import type { Detail } from "../../kernel/base/errors.ts";
+import { SIGNATURE_VERSION } from "../../../workers/parameters.ts";
+import type { SignatureParameters } from "../../../workers/parameters.ts";
+import type { ScoreParameters } from "../../../workers/score/confidence.ts";
+
+/** All settings. The first half names the signatures, the second decides the edges. */
+export interface AnalysisParameters extends SignatureParameters, ScoreParameters {
+  /** Texts with fewer words are left out. */
+  readonly minWords: number;
+  /** Analyse after a sync that changed something. */
+  readonly autoAnalyze: boolean;
+}
+
+/** As the contract has them, but for 64 bands (RESOLUTIONS D34). */
+export const defaultParameters: AnalysisParameters = {
+  numPermutations: 256, numBands: 64, ngramSize: 3, minWords: 20, similarityThreshold: 0.75, confidenceWeightJaccard: 60,
+  confidenceWeightFuzzy: 40, discriminativePenaltyStrength: 70, fuzzySampleSize: 10_000, autoAnalyze: true,
+};
+
+type NumberName = Exclude<keyof AnalysisParameters, "autoAnalyze">;
+
+/** The range of every number, both ends allowed. */
+export const parameterRanges: Readonly<Record<NumberName, { readonly least: number; readonly most: number; readonly whole: boolean }>> = {
+  numPermutations: { least: 16, most: 1_024, whole: true },
+  numBands: { least: 1, most: 100, whole: true },
+  ngramSize: { least: 1, most: 10, whole: true },
+  minWords: { least: 1, most: 1_000, whole: true },
+  similarityThreshold: { least: 0, most: 1, whole: false },
+  confidenceWeightJaccard: { least: 0, most: 100, whole: true },
+  confidenceWeightFuzzy: { least: 0, most: 100, whole: true },
+  discriminativePenaltyStrength: { least: 0, most: 100, whole: true },
+  fuzzySampleSize: { least: 100, most: 100_000, whole: true },
+};
+
+/** Throws `invalid` with one detail per finding, its message and field those of the first. */
+export function checkParameters(parameters: AnalysisParameters): void {
+  const findings = Object.keys(parameterRanges).flatMap((name) => rangeFindings(name as NumberName, parameters));
+  const { numBands, numPermutations, confidenceWeightJaccard, confidenceWeightFuzzy } = parameters;
+  if (numBands > numPermutations) findings.push({ path: ["numBands"], code: "custom", message: `numBands is ${numBands} but must not exceed numPermutations, ${numPermutations}` });
+  const sum = confidenceWeightJaccard + confidenceWeightFuzzy;
+  if (sum !== 100) findings.push({ path: ["confidenceWeightJaccard"], code: "custom", message: `confidenceWeightJaccard and confidenceWeightFuzzy add up to ${sum} but must add up to 100` });
+  const [first] = findings;
+  if (first) throw new StewardError("invalid", first.message, { field: String(first.path[0]), details: findings });
+}
+
+function rangeFindings(name: NumberName, parameters: AnalysisParameters): Detail[] {
+  const { least, most, whole } = parameterRanges[name];
+  const value = parameters[name];
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return [];
+  return [{ path: [name], code: value < least ? "too_small" : "too_big", message: `${name} is ${value} but must be a ${whole ? "whole " : ""}number from ${least} to ${most}` }];
+}
+
+/** Names everything that a signature depends on but the text: SHA-256, 32 bytes. */
+export function parametersFingerprint(parameters: SignatureParameters): Uint8Array {
+  const { numPermutations, numBands, ngramSize, fuzzySampleSize } = parameters;
+  return createHash("sha256").update(JSON.stringify({ SIGNATURE_VERSION, numPermutations, numBands, ngramSize, fuzzySampleSize })).digest();
+}

@@ -1,0 +1,117 @@
+/** First phase: every class gets its signature, from the store where it is known, from its text where not. */
+import type { Pool } from "../../kernel/pool/types.ts";
+import { readBlock, signatureAt, writeBlock } from "../../../workers/block.ts";
+import type { Signature } from "../../../workers/block.ts";
+import { pack } from "../../../workers/packed.ts";
+import type { SignInput } from "../../../workers/tasks/sign.ts";
+import { sign } from "../../../workers/tasks.ts";
+import type { Arena } from "./arena.ts";
+import type { ClassIndex } from "./class-index.ts";
+import { parametersFingerprint } from "./parameters.ts";
+import type { AnalysisParameters } from "./parameters.ts";
+import type { SketchStore } from "./sketch-store.ts";
+
+/** Compressed texts of classes, in their order; undefined for one that is gone. */
+export type TextSource = (indexes: readonly number[]) => Promise<readonly (Uint8Array | undefined)[]> | readonly (Uint8Array | undefined)[];
+
+/** What signing needs. */
+export interface SignDeps {
+  readonly classes: readonly { readonly wordCount: number }[];
+  readonly classIndex: ClassIndex;
+  readonly arena: Arena;
+  readonly store: SketchStore;
+  readonly parameters: AnalysisParameters;
+  readonly text: TextSource;
+  readonly pool: Pool;
+  readonly signal: AbortSignal;
+  progress(done: number): void;
+}
+
+/** What was done: classes found in the store, and signed anew. */
+export interface SignResult {
+  readonly reused: number;
+  readonly signed: number;
+}
+
+/** A block holds this many classes, or fewer of longer texts. */
+const BLOCK_CLASSES = 256;
+const BLOCK_WORDS = 200_000;
+
+/** Signs every class whose text is there. A finished block is durable at once, so a crash loses at most those under way. */
+export async function signAll(deps: SignDeps): Promise<SignResult> {
+  const fingerprint = parametersFingerprint(deps.parameters);
+  await adoptStored(deps, fingerprint);
+  const reused = deps.arena.signed;
+  deps.progress(reused);
+  let done = reused;
+  const counts: number[] = [];
+  for await (const { block: buffer } of deps.pool.map(sign, batches(deps, fingerprint, counts), { signal: deps.signal })) {
+    const block = readBlock(buffer);
+    if (block.classes > 0) deps.arena.adopt(await deps.store.save(buffer), block);
+    done += counts.shift() ?? 0;
+    deps.progress(done);
+  }
+  return { reused, signed: deps.arena.signed - reused };
+}
+
+async function* batches(deps: SignDeps, fingerprint: Uint8Array, counts: number[]): AsyncGenerator<SignInput> {
+  let batch: number[] = [];
+  let words = 0;
+  const input = async (): Promise<SignInput> => {
+    counts.push(batch.length);
+    const texts = pack((await deps.text(batch)).map((text) => text ?? new Uint8Array(0)));
+    const hashes = pack(batch.map((index) => deps.classIndex.hashes.subarray(index * 32, (index + 1) * 32))).bytes;
+    const { numPermutations, numBands, ngramSize, fuzzySampleSize } = deps.parameters;
+    return { texts, hashes, fingerprint, parameters: { numPermutations, numBands, ngramSize, fuzzySampleSize } };
+  };
+  for (const [index, { wordCount }] of deps.classes.entries()) {
+    if (deps.arena.isSigned(index)) continue;
+    if (batch.length === BLOCK_CLASSES || (batch.length > 0 && words + wordCount > BLOCK_WORDS)) {
+      yield await input();
+      batch = [];
+      words = 0;
+    }
+    batch.push(index);
+    words += wordCount;
+  }
+  if (batch.length > 0) yield await input();
+}
+
+/** Takes what the store knows; when more than half of that is of no use any more, the sparse blocks are written anew. */
+async function adoptStored(deps: SignDeps, fingerprint: Uint8Array): Promise<void> {
+  const { arena, store, signal } = deps;
+  const seen: { readonly id: number; readonly live: number; readonly total: number }[] = [];
+  for await (const { id, buffer } of store.load(fingerprint)) {
+    signal.throwIfAborted();
+    const block = readBlock(buffer);
+    seen.push({ id, ...arena.adopt(id, block) });
+    deps.progress(arena.signed);
+  }
+  const total = seen.reduce((sum, block) => sum + block.total, 0);
+  if (arena.signed * 2 >= total) return;
+  await rewrite(deps, fingerprint, seen.filter((block) => block.live * 2 < block.total).map((block) => block.id));
+}
+
+/** Moves what is still of use out of sparse blocks, then deletes them. A crash between leaves a copy, which the next start ignores. */
+async function rewrite(deps: SignDeps, fingerprint: Uint8Array, ids: readonly number[]): Promise<void> {
+  const { arena, store, parameters: { numPermutations: sketchSize, numBands } } = deps;
+  let kept: Signature[] = [];
+  let emptied: number[] = [];
+  const flush = async (): Promise<void> => {
+    if (kept.length > 0) {
+      const buffer = writeBlock(fingerprint, { sketchSize, numBands }, kept);
+      arena.move(await store.save(buffer), readBlock(buffer));
+    }
+    await store.drop(emptied);
+    kept = [];
+    emptied = [];
+  };
+  for (const id of ids) {
+    deps.signal.throwIfAborted();
+    const block = readBlock(await store.read(id));
+    for (let slot = 0; slot < block.classes; slot += 1) if (arena.isAt(deps.classIndex.find(block.hashes.subarray(slot * 32, (slot + 1) * 32)), id, slot)) kept.push(signatureAt(block, slot));
+    emptied.push(id);
+    if (kept.length >= BLOCK_CLASSES / 2 || emptied.length >= BLOCK_CLASSES) await flush();
+  }
+  await flush();
+}

@@ -1,0 +1,156 @@
+/** Where finished blocks of signatures stay between analyses: in memory, or in an environment that may be thrown away and is made anew. */
+import { StewardError } from "../../kernel/base/errors.ts";
+import { bytesCodec, numberKey, tupleKey } from "../../kernel/state/codecs.ts";
+import { defineTable } from "../../kernel/state/define-table.ts";
+import type { AnyTable, Env, Snapshot, Table } from "../../kernel/state/types.ts";
+import { readBlock } from "../../../workers/block.ts";
+
+/** A stored block. Its id is never used again. */
+export interface StoredBlock {
+  readonly id: number;
+  readonly buffer: ArrayBuffer;
+}
+
+/** Blocks by id. One analysis at a time uses it. */
+export interface SketchStore {
+  /** Every whole block made with these parameters, oldest first; all others are deleted on the way. */
+  load(fingerprint: Uint8Array): AsyncIterable<StoredBlock>;
+  /** One block. Throws `not_found` or `corrupt`. */
+  read(id: number): Promise<ArrayBuffer>;
+  /** Resolves with the id when the block is durable. */
+  save(buffer: ArrayBuffer): Promise<number>;
+  drop(ids: readonly number[]): Promise<void>;
+}
+
+/** A store that ends with the process. Its blocks are the very buffers given. */
+export function createMemorySketchStore(): SketchStore {
+  const blocks = new Map<number, ArrayBuffer>();
+  let last = 0;
+  return {
+    async *load(fingerprint) {
+      for (const [id, buffer] of blocks) {
+        if (isMadeWith(buffer, fingerprint)) yield { id, buffer };
+        else blocks.delete(id);
+      }
+    },
+    read: (id) => Promise.resolve(blocks.get(id) ?? missing(id)),
+    save(buffer) {
+      last += 1;
+      blocks.set(last, buffer);
+      return Promise.resolve(last);
+    },
+    drop(ids) {
+      for (const id of ids) blocks.delete(id);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A write stays well below the 1 MiB that an environment takes. */
+const PART_BYTES = 512 * 1_024;
+/** More than 5,000,000 texts need. */
+const MAX_BLOCKS = 1_000_000;
+
+/** Length in bytes of a block, by id; there only when all its parts are. */
+const blockHeads: Table<number, Uint8Array> = defineTable({ name: "block_heads", key: numberKey, value: bytesCodec, limit: { rows: MAX_BLOCKS } });
+
+/** Bytes of blocks by (id, part). */
+const blockParts: Table<[number, number], Uint8Array> = defineTable({ name: "block_parts", key: tupleKey("number", "number"), value: bytesCodec, limit: { rows: MAX_BLOCKS * 16 } });
+
+/** The tables of the environment `dedup-sketch`, which is derived. */
+export const sketchTables: readonly AnyTable[] = [blockHeads as unknown as AnyTable, blockParts as unknown as AnyTable];
+
+/** Raised with the shape of these tables; what a block looks like has a version of its own. */
+export const SKETCH_SCHEMA = 1;
+
+/** A store over an open environment with `sketchTables`. A block is its parts, then its head: without the head it never was. */
+export function createEnvSketchStore(env: Env): SketchStore {
+  let last: number | undefined;
+
+  async function read(id: number): Promise<ArrayBuffer> {
+    return env.read((snapshot) => assemble(snapshot, id));
+  }
+
+  async function drop(ids: readonly number[]): Promise<void> {
+    for (const id of ids) {
+      await env.write((tx) => {
+        tx.delete(blockHeads, id);
+        for (const key of partKeys(tx, id)) tx.delete(blockParts, key);
+      });
+    }
+  }
+
+  return {
+    read, drop,
+    async *load(fingerprint) {
+      await drop(env.read(headless));
+      for (const id of env.read((snapshot) => [...snapshot.range(blockHeads)].map(([key]) => key))) {
+        const buffer = await read(id).catch((error: unknown) => unlessCorrupt(error));
+        if (buffer && isMadeWith(buffer, fingerprint)) yield { id, buffer };
+        else await drop([id]);
+      }
+    },
+    async save(buffer) {
+      last = (last ?? env.read(lastId)) + 1;
+      const id = last;
+      for (let part = 0; part * PART_BYTES < buffer.byteLength; part += 1) {
+        const at = part * PART_BYTES;
+        await env.write((tx) => tx.put(blockParts, [id, part], new Uint8Array(buffer, at, Math.min(PART_BYTES, buffer.byteLength - at))));
+      }
+      await env.write((tx) => tx.put(blockHeads, id, new Uint8Array(Uint32Array.of(buffer.byteLength).buffer)));
+      return id;
+    },
+  };
+}
+
+function isMadeWith(buffer: ArrayBuffer, fingerprint: Uint8Array): boolean {
+  try {
+    return Buffer.compare(readBlock(buffer).fingerprint, fingerprint) === 0;
+  } catch {
+    // A block that cannot be read is one that has to be made again, like one made with other parameters.
+    return false;
+  }
+}
+
+function assemble(snapshot: Snapshot, id: number): ArrayBuffer {
+  const head = snapshot.get(blockHeads, id) ?? missing(id);
+  const bytes = new Uint8Array(new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0, true));
+  let at = 0;
+  for (const [, part] of snapshot.range(blockParts, { prefix: [id] })) {
+    if (at + part.length > bytes.length) throw new StewardError("corrupt", `block ${id} of signatures is longer than its head says`);
+    bytes.set(part, at);
+    at += part.length;
+  }
+  if (at !== bytes.length) throw new StewardError("corrupt", `block ${id} of signatures is shorter than its head says`);
+  return bytes.buffer;
+}
+
+/** Ids of parts that a crash left without a head. */
+function headless(snapshot: Snapshot): number[] {
+  const ids = new Set<number>();
+  for (const [[id]] of snapshot.range(blockParts, { start: [lastHead(snapshot) + 1] })) ids.add(id);
+  return [...ids];
+}
+
+function lastHead(snapshot: Snapshot): number {
+  for (const [id] of snapshot.range(blockHeads, { reverse: true, limit: 1 })) return id;
+  return 0;
+}
+
+function lastId(snapshot: Snapshot): number {
+  for (const [[id]] of snapshot.range(blockParts, { reverse: true, limit: 1 })) return Math.max(id, lastHead(snapshot));
+  return lastHead(snapshot);
+}
+
+function partKeys(snapshot: Snapshot, id: number): [number, number][] {
+  return [...snapshot.range(blockParts, { prefix: [id] })].map(([key]) => key);
+}
+
+function unlessCorrupt(error: unknown): undefined {
+  if (error instanceof StewardError && error.code === "corrupt") return undefined;
+  throw error;
+}
+
+function missing(id: number): never {
+  throw new StewardError("not_found", `there is no block ${id} of signatures`);
+}

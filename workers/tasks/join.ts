@@ -1,0 +1,142 @@
+/** Finds candidate pairs: sorts bands, walks the classes that agree in one and keeps the pairs that pass the cheap tests. */
+import { stopped } from "../control.ts";
+import type { TaskControl } from "../control.ts";
+import type { Columns } from "../join/columns.ts";
+import { createPairFilter } from "../join/pair-filter.ts";
+import type { PairFilter } from "../join/pair-filter.ts";
+import { createPairList } from "../join/pair-list.ts";
+import type { PairList, Pairs } from "../join/pair-list.ts";
+import { sortByKey } from "../join/sort.ts";
+import type { ScoreParameters } from "../score/confidence.ts";
+
+/** Classes that agree in a band, ascending; longer than a task should take at once. */
+export interface LongRun {
+  readonly band: number;
+  /** u32 classes. */
+  readonly members: SharedArrayBuffer;
+}
+
+/** What to do: whole bands from a position in the first one, or some rows of one long run. */
+export type JoinWork =
+  | { readonly kind: "bands"; readonly from: number; readonly to: number; readonly at: number }
+  | { readonly kind: "rows"; readonly run: LongRun; readonly from: number; readonly to: number };
+
+/** A piece of the join. */
+export interface JoinInput {
+  readonly columns: Columns;
+  readonly parameters: ScoreParameters;
+  readonly work: JoinWork;
+  /** The task returns once it has about so many pairs, and says where to go on. */
+  readonly maxPairs: number;
+  /** Runs above this many classes come back as work instead of being compared here. */
+  readonly maxRun: number;
+}
+
+/** What a piece found. Each pair of classes is found by exactly one piece, whatever the pieces. */
+export interface JoinOutput extends Pairs {
+  readonly runs: readonly LongRun[];
+  /** What is left of the work. */
+  readonly rest: JoinWork | undefined;
+  /** Bands finished by this piece. */
+  readonly bandsDone: number;
+}
+
+const CHECK_EVERY = 1_000;
+
+interface Join {
+  readonly input: JoinInput;
+  readonly filter: PairFilter;
+  readonly pairs: PairList;
+  readonly control: TaskControl;
+  readonly runs: LongRun[];
+  sinceCheck: number;
+}
+
+/** Runs a piece. Throws `cancelled`. */
+export function run(input: JoinInput, control: TaskControl): JoinOutput {
+  const join: Join = { input, filter: createPairFilter(input.columns, input.parameters), pairs: createPairList(), control, runs: [], sinceCheck: 0 };
+  const { rest, bandsDone } = input.work.kind === "rows" ? { rest: joinRows(join, input.work), bandsDone: 0 } : joinBands(join, input.work);
+  const pairs = join.pairs.take();
+  control.transfer(pairs.low.buffer);
+  control.transfer(pairs.high.buffer);
+  control.transfer(pairs.equal.buffer);
+  return { ...pairs, runs: join.runs, rest, bandsDone };
+}
+
+function joinRows(join: Join, work: JoinWork & { kind: "rows" }): JoinWork | undefined {
+  const members = new Uint32Array(work.run.members);
+  for (let row = work.from; row < work.to; row += 1) {
+    if (join.pairs.length >= join.input.maxPairs) return { ...work, from: row };
+    compareWithLater(join, work.run.band, members, row, members.length);
+    join.control.step(1);
+  }
+  return undefined;
+}
+
+function joinBands(join: Join, work: JoinWork & { kind: "bands" }): { rest: JoinWork | undefined; bandsDone: number } {
+  let at = work.at;
+  for (let band = work.from; band < work.to; band += 1) {
+    check(join, CHECK_EVERY);
+    const end = joinBand(join, band, at);
+    if (end !== undefined) return { rest: { ...work, from: band, at: end }, bandsDone: band - work.from };
+    at = 0;
+    join.control.step(1);
+  }
+  return { rest: undefined, bandsDone: work.to - work.from };
+}
+
+/** Walks one band from a position on; the position to go on from when there are pairs enough. */
+function joinBand(join: Join, band: number, at: number): number | undefined {
+  const { keys, classes } = sortByKey(...keysOf(join.input.columns, band));
+  for (let start = at; start < keys.length;) {
+    if (join.pairs.length >= join.input.maxPairs) return start;
+    let end = start + 1;
+    while (end < keys.length && keys[end] === keys[start]) end += 1;
+    if (end - start > join.input.maxRun) join.runs.push({ band, members: shared(classes.subarray(start, end)) });
+    else for (let row = start; row < end - 1; row += 1) compareWithLater(join, band, classes, row, end);
+    start = end;
+  }
+  return undefined;
+}
+
+/** Compares one class of a run with those behind it, which are all larger. */
+function compareWithLater(join: Join, band: number, classes: Uint32Array, row: number, end: number): void {
+  const { filter, pairs } = join;
+  const low = classes[row] ?? 0;
+  for (let i = row + 1; i < end; i += 1) {
+    const high = classes[i] ?? 0;
+    if (filter.metBefore(band, low, high)) continue;
+    const equal = filter.test(low, high);
+    if (equal >= 0) pairs.push(low, high, equal);
+  }
+  check(join, end - row);
+}
+
+function check(join: Join, steps: number): void {
+  join.sinceCheck += steps;
+  if (join.sinceCheck < CHECK_EVERY) return;
+  join.sinceCheck = 0;
+  if (join.control.cancelled()) throw stopped();
+}
+
+/** The keys of a band and their classes; classes without shingles are left out. */
+function keysOf(columns: Columns, band: number): [Uint32Array, Uint32Array] {
+  const bands = new Uint32Array(columns.bands);
+  const setSizes = new Uint32Array(columns.setSizes);
+  const keys = new Uint32Array(columns.classes);
+  const classes = new Uint32Array(columns.classes);
+  let count = 0;
+  for (let i = 0; i < columns.classes; i += 1) {
+    if (setSizes[i] === 0) continue;
+    keys[count] = bands[i * columns.numBands + band] ?? 0;
+    classes[count] = i;
+    count += 1;
+  }
+  return [keys.subarray(0, count), classes.subarray(0, count)];
+}
+
+function shared(classes: Uint32Array): SharedArrayBuffer {
+  const members = new Uint32Array(new SharedArrayBuffer(classes.byteLength));
+  members.set(classes);
+  return members.buffer;
+}

@@ -1,0 +1,34 @@
+/** The text as the analysis sees it: one normal form, its words, its identity. */
+import { hash } from "node:crypto";
+
+/** A text is read up to this many UTF-16 units. */
+export const MAX_TEXT_UNITS = 500_000;
+
+/**
+ * The normal form: cut, lone surrogates replaced (as storing it in UTF-8 would), lower-case, every run of white space one space, none
+ * at the ends. Source: contract, normalised text.
+ */
+export function normalise(text: string): string {
+  return text.slice(0, MAX_TEXT_UNITS).toWellFormed().toLowerCase().replace(/\s+/g, " ").trim();
+}
+
+/** How many words a normalised text has. */
+export function countWords(normalised: string): number {
+  if (normalised.length === 0) return 0;
+  let words = 1;
+  for (let at = normalised.indexOf(" "); at !== -1; at = normalised.indexOf(" ", at + 1)) words += 1;
+  return words;
+}
+
+/** SHA-256 of the normalised text in UTF-8, 32 bytes: two texts with the same one are equal. */
+export function textHash(normalised: string): Uint8Array {
+  return hash("sha256", normalised, "buffer");
+}
+
+/**
+ * What the fuzzy ratio and the tokens are taken from: the first `units` UTF-16 units of a normalised text. Half a character at the cut
+ * becomes U+FFFD, so that samples survive UTF-8.
+ */
+export function sampleOf(normalised: string, units: number): string {
+  return normalised.slice(0, units).toWellFormed();
+}
