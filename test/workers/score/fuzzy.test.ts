@@ -29,7 +29,13 @@ const edited = fc.tuple(
   for (const [at, removed, inserted] of edits) copy.splice(at % letters.length, removed, inserted);
   return [letters.join(""), copy.join("")];
 });
-const pair = fc.oneof(fc.tuple(text, text), edited);
+/** A text and the same with its head moved to its end: the way between them runs along the very edge of the band. */
+const moved = fc.tuple(fc.uniqueArray(fc.nat(0xffff), { minLength: 40, maxLength: 300 }), fc.integer({ min: 1, max: 30 }))
+  .map(([units, head]): [string, string] => {
+    const whole = String.fromCharCode(...units);
+    return [whole, whole.slice(head) + whole.slice(0, head)];
+  });
+const pair = fc.oneof(fc.tuple(text, text), edited, moved);
 
 function seededText(length: number, seed: number, alphabet: string): string {
   let state = seed;

@@ -127,7 +127,7 @@ describe("the time to read tokens", () => {
   ];
   const heads: readonly string[] = ["", "total 1", "invoice "];
 
-  it.each(repeated)("grows with the length of the text, not its square, for many of %j", (unit) => {
+  it.each(repeated)("grows with the length of the text, not its square, for many of %j", { retry: 2 }, (unit) => {
     for (const head of heads) {
       const textOf = (length: number): string => `${head}${unit.repeat(length / unit.length)}x`;
       const short = leastTime(textOf(20_000));
