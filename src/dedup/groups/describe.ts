@@ -1,0 +1,126 @@
+/**
+ * Puts found groups into words: which member should stay, and why the members match. Texts are read on the pool; of a group
+ * only a few are, so that the cost of a group has a bound whatever its size.
+ */
+import { explainPairs, textQualities } from "../../../workers/describe/tasks.ts";
+import type { PairToExplain } from "../../../workers/describe/tasks.ts";
+import type { Pool } from "../../kernel/pool/types.ts";
+import type { FoundGroup, FoundPair } from "./graph.ts";
+import type { PrimaryCandidate } from "./primary.ts";
+import { suggestPrimary } from "./primary.ts";
+
+/** What describing needs to know. Documents are named by the numbers in `members`. */
+export interface DescribeDeps {
+  readonly pool: Pool;
+  /** Undefined when the document is gone. */
+  facts(document: number): PrimaryCandidate | undefined;
+  /** The full text in UTF-8 under zstd, as the analysis saw it; undefined when it is gone or was replaced. */
+  text(document: number): Uint8Array | undefined;
+  /** The parameters the pairs were scored with. */
+  readonly parameters: { readonly ngramSize: number; readonly fuzzySampleSize: number };
+  readonly signal: AbortSignal;
+}
+
+/** A group in words. */
+export interface Description {
+  /** The member that should stay. */
+  readonly primary: number;
+  /** Why the members match, then why this one should stay. */
+  readonly reasons: readonly string[];
+}
+
+/** Distinct texts of a group that are looked at for their quality: those with most words. */
+const QUALITY_TEXTS = 8;
+/** Texts handed to a task at once. */
+const TASK_BYTES = 4 * 1024 * 1024;
+
+/** One description for each group. Rejects with the signal's reason. */
+export async function describeGroups(found: readonly FoundGroup[], deps: DescribeDeps): Promise<Description[]> {
+  const qualities = await readQualities(found, deps);
+  const choices = found.map((group, index) => suggest(group, qualities[index] ?? new Map(), deps));
+  const explanations = await explainAll(found.map((group, index) => pairToExplain(group, choices[index]?.member ?? 0)), found, deps);
+  return found.map((group, index) => {
+    const { member = 0, reasons = [] } = choices[index] ?? {};
+    const stays = reasons.length > 0 ? [`suggested to stay for its ${reasons.join("; ")}`] : [];
+    return { primary: group.members[member] ?? 0, reasons: [...(explanations[index] ?? []), ...stays] };
+  });
+}
+
+/** For each group the quality of the texts that were looked at, by the index of their representative. */
+async function readQualities(found: readonly FoundGroup[], deps: DescribeDeps): Promise<ReadonlyMap<number, number>[]> {
+  const wanted = found.flatMap((group, index) => textsToRead(group, deps).map((member) => ({ index, member, text: deps.text(group.members[member] ?? 0) })));
+  const present = wanted.flatMap((one) => (one.text ? [{ ...one, text: one.text }] : []));
+  const results: Map<number, number>[] = found.map(() => new Map());
+  let at = 0;
+  for await (const qualities of deps.pool.map(textQualities, batches(present.map(({ text }) => text), (text) => text.byteLength), { signal: deps.signal })) {
+    for (const quality of qualities) {
+      const { index, member } = present[at++] ?? { index: 0, member: 0 };
+      results[index]?.set(member, quality);
+    }
+  }
+  return results;
+}
+
+function textsToRead({ members, texts }: FoundGroup, deps: DescribeDeps): number[] {
+  const distinct = [...new Set(texts)];
+  if (distinct.length < 2) return [];
+  const words = new Map(distinct.map((member) => [member, deps.facts(members[member] ?? 0)?.wordCount ?? 0]));
+  return distinct.sort((a, b) => (words.get(b) ?? 0) - (words.get(a) ?? 0)).slice(0, QUALITY_TEXTS);
+}
+
+function suggest({ members, texts }: FoundGroup, qualities: ReadonlyMap<number, number>, deps: DescribeDeps): { member: number; reasons: readonly string[] } {
+  const present = [...members.keys()].flatMap((member) => {
+    const facts = deps.facts(members[member] ?? 0);
+    return facts ? [{ member, facts: { ...facts, quality: qualities.get(texts[member] ?? 0) } }] : [];
+  });
+  if (present.length === 0) return { member: 0, reasons: [] };
+  const { index, reasons } = suggestPrimary(present.map(({ facts }) => facts));
+  return { member: present[index]?.member ?? 0, reasons };
+}
+
+/** The primary's best pair with another text, else the group's best; none when all texts are equal. */
+function pairToExplain({ pairs, texts }: FoundGroup, primary: number): FoundPair | undefined {
+  const text = texts[primary];
+  let best: FoundPair | undefined;
+  for (const pair of pairs) {
+    const [own, bestOwn] = [pair, best].map((one) => one && (one.a === text || one.b === text));
+    if (!best || (own && !bestOwn) || (own === bestOwn && pair.confidence > best.confidence)) best = pair;
+  }
+  return best && best.b === text ? { ...best, a: best.b, b: best.a } : best;
+}
+
+async function explainAll(pairs: readonly (FoundPair | undefined)[], found: readonly FoundGroup[], deps: DescribeDeps): Promise<string[][]> {
+  const lines = found.map((group, index) => equalTexts(group, pairs[index]));
+  const present = pairs.flatMap((pair, index) => {
+    const [a, b] = [pair?.a, pair?.b].map((member) => deps.text(found[index]?.members[member ?? 0] ?? 0));
+    return pair && a && b ? [{ index, pair: { a, b, jaccard: pair.jaccard, fuzzy: pair.fuzzy } }] : [];
+  });
+  const { ngramSize, fuzzySampleSize: sampleUnits } = deps.parameters;
+  const inputs = batches(present.map(({ pair }) => pair), (pair) => pair.a.byteLength + pair.b.byteLength).map((own: PairToExplain[]) => ({ pairs: own, ngramSize, sampleUnits }));
+  let at = 0;
+  for await (const explained of deps.pool.map(explainPairs, inputs, { signal: deps.signal })) {
+    for (const own of explained) lines[present[at++]?.index ?? 0]?.unshift(...own);
+  }
+  return lines;
+}
+
+function equalTexts({ members, texts }: FoundGroup, pair: FoundPair | undefined): string[] {
+  if (!pair) return ["exact copy: the texts are the same, word for word"];
+  const distinct = new Set(texts).size;
+  return distinct < members.length ? [`${members.length} documents have ${distinct} different texts`] : [];
+}
+
+function* batches<T>(items: readonly T[], bytesOf: (item: T) => number): Generator<T[]> {
+  let batch: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (batch.length > 0 && (bytes + bytesOf(item) > TASK_BYTES || batch.length >= 64)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(item);
+    bytes += bytesOf(item);
+  }
+  if (batch.length > 0) yield batch;
+}

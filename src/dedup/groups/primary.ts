@@ -1,0 +1,91 @@
+/**
+ * Which member should stay, and why (RESOLUTIONS D37). The rules are asked in turn, each comparing with the best of the group,
+ * so that the choice does not depend on the order of the members: complete text, clean text, metadata, age, and at last
+ * the lowest id in the archive.
+ */
+import { compareText } from "./vertices.ts";
+
+/** What the rules look at. */
+export interface PrimaryCandidate {
+  readonly archive: string;
+  readonly archiveRef: string;
+  readonly paperlessId?: number | undefined;
+  readonly wordCount: number;
+  /** Share of ordinary characters, 0 to 1; undefined when nobody looked. */
+  readonly quality?: number | undefined;
+  readonly correspondent?: string | undefined;
+  readonly documentType?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly createdDate?: string | undefined;
+  readonly addedDate?: string | undefined;
+}
+
+/** The suggestion. */
+export interface PrimaryChoice {
+  /** Index of the candidate. */
+  readonly index: number;
+  /** What it is better at than some other member; one line each. */
+  readonly reasons: readonly string[];
+}
+
+/** Texts within this share of the longest count as equally complete. */
+const COMPLETE = 0.95;
+/** Qualities this close to the best count as equally clean. */
+const CLEAN_MARGIN = 0.02;
+
+interface Rule {
+  readonly reason: (candidate: PrimaryCandidate) => string;
+  /** Higher is better. */
+  readonly rank: (candidate: PrimaryCandidate) => number;
+}
+
+/** Chooses among at least one candidate. */
+export function suggestPrimary(candidates: readonly PrimaryCandidate[]): PrimaryChoice {
+  const reasons: string[] = [];
+  let best = [...candidates.keys()];
+  for (const rule of rulesFor(candidates)) {
+    if (best.length < 2) break;
+    const ranks = new Map(best.map((index) => [index, rule.rank(candidates[index] as PrimaryCandidate)]));
+    const highest = best.reduce((top, index) => Math.max(top, ranks.get(index) ?? -Infinity), -Infinity);
+    const left = best.filter((index) => ranks.get(index) === highest);
+    if (left.length < best.length) reasons.push(rule.reason(candidates[left[0] ?? 0] as PrimaryCandidate));
+    best = left;
+  }
+  const [index = 0] = best.sort((a, b) => compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate));
+  if (best.length > 1) reasons.push(`lowest id in the archive among ${best.length} equals: ${idOf(candidates[index] as PrimaryCandidate)}`);
+  return { index, reasons };
+}
+
+function rulesFor(candidates: readonly PrimaryCandidate[]): Rule[] {
+  let mostWords = 0;
+  let cleanest = 0;
+  for (const { wordCount, quality } of candidates) {
+    mostWords = Math.max(mostWords, wordCount);
+    cleanest = Math.max(cleanest, quality ?? 0);
+  }
+  return [
+    { rank: ({ wordCount }) => Number(wordCount >= COMPLETE * mostWords), reason: ({ wordCount }) => `complete text: ${wordCount} words` },
+    { rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN), reason: ({ quality }) => `cleanest text: ${Math.floor(100 * (quality ?? 0))} % ordinary characters` },
+    { rank: (candidate) => metadataOf(candidate).length, reason: (candidate) => `most metadata: ${metadataOf(candidate).join(", ")}` },
+    { rank: (candidate) => -ageOf(candidate).atMs, reason: (candidate) => `oldest: ${ageOf(candidate).text}` },
+  ];
+}
+
+function metadataOf({ correspondent, documentType, tags, createdDate }: PrimaryCandidate): string[] {
+  return [correspondent ? "correspondent" : "", documentType ? "document type" : "", tags?.length ? "tags" : "", createdDate ? "date" : ""].filter((name) => name !== "");
+}
+
+function ageOf({ createdDate, addedDate }: PrimaryCandidate): { atMs: number; text: string } {
+  const created = Date.parse(createdDate ?? "");
+  if (!Number.isNaN(created)) return { atMs: created, text: `created ${createdDate}` };
+  const added = Date.parse(addedDate ?? "");
+  return Number.isNaN(added) ? { atMs: Number.MAX_VALUE, text: "no date" } : { atMs: added, text: `added ${addedDate}` };
+}
+
+function compareIds(a: PrimaryCandidate, b: PrimaryCandidate): number {
+  return (a.paperlessId ?? Number.MAX_VALUE) - (b.paperlessId ?? Number.MAX_VALUE) || compareText(a.archive, b.archive) || compareText(a.archiveRef, b.archiveRef);
+}
+
+function idOf({ paperlessId, archiveRef }: PrimaryCandidate): string {
+  return paperlessId === undefined ? archiveRef : `${paperlessId}`;
+}
