@@ -1,0 +1,48 @@
+/** Helpers of the archives' tests: a folder to fill and an archive read to its end. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Archive, ArchiveDocument, ArchiveItem, ReadOptions, SkippedItem } from "../../../src/dedup/archives/archive.ts";
+
+/** A new folder with these files, removed at the end of the test. */
+export function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = mkdtempSync(join(tmpdir(), "steward-archive-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+/** Everything an archive gives. */
+export async function readAll(archive: Archive, options: Partial<ReadOptions> = {}): Promise<ArchiveItem[]> {
+  const items: ArchiveItem[] = [];
+  for await (const batch of archive.read({ known: () => false, force: false, signal: new AbortController().signal, ...options })) items.push(...batch.items);
+  return items;
+}
+
+export function documentsOf(items: readonly ArchiveItem[]): ArchiveDocument[] {
+  return items.filter((item) => item.kind === "document");
+}
+
+export function refsOf(items: readonly ArchiveItem[]): string[] {
+  return documentsOf(items).map(({ ref }) => ref);
+}
+
+export function skippedOf(items: readonly ArchiveItem[]): SkippedItem[] {
+  return items.filter((item) => item.kind === "skipped");
+}
+
+/** Skipped items as `ref: reason: detail`. */
+export function complaints(items: readonly ArchiveItem[]): string[] {
+  return skippedOf(items).map(({ ref, reason, detail }) => `${ref}: ${reason}: ${detail}`);
+}
+
+/** Everything an iterable gives. */
+export async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of source) all.push(one);
+  return all;
+}
