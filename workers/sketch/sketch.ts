@@ -37,7 +37,7 @@ export function sketchOf(set: Uint32Array, size: number): Uint32Array<ArrayBuffe
   return values;
 }
 
-/** The lowest byte of every value: what is kept for estimates (b-bit minwise hashing, Li and König 2010, with b = 8). */
+/** The lowest byte of every value, as the conversion keeps it: enough for estimates (b-bit minwise hashing, Li and König 2010, with b = 8). */
 export function lowBytes(sketch: Uint32Array): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(sketch, (value) => value & 0xff);
+  return new Uint8Array(sketch);
 }

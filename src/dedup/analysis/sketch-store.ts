@@ -1,8 +1,9 @@
 /** Where finished blocks of signatures stay between analyses: in memory, or in an environment that may be thrown away and is made anew. */
 import { StewardError } from "../../kernel/base/errors.ts";
-import { bytesCodec, numberKey, tupleKey } from "../../kernel/state/codecs.ts";
-import { defineTable } from "../../kernel/state/define-table.ts";
+import { numberKey, tupleKey } from "../../kernel/state/keys.ts";
+import { defineTable } from "../../kernel/state/table.ts";
 import type { AnyTable, Env, Snapshot, Table } from "../../kernel/state/types.ts";
+import { bytesCodec } from "../../kernel/state/values.ts";
 import { readBlock } from "../../../workers/block.ts";
 
 /** A stored block. Its id is never used again. */
@@ -55,7 +56,7 @@ const MAX_BLOCKS = 1_000_000;
 const blockHeads: Table<number, Uint8Array> = defineTable({ name: "block_heads", key: numberKey, value: bytesCodec, limit: { rows: MAX_BLOCKS } });
 
 /** Bytes of blocks by (id, part). */
-const blockParts: Table<[number, number], Uint8Array> = defineTable({ name: "block_parts", key: tupleKey("number", "number"), value: bytesCodec, limit: { rows: MAX_BLOCKS * 16 } });
+const blockParts: Table<[number, number], Uint8Array> = defineTable({ name: "block_parts", key: tupleKey<[number, number]>(), value: bytesCodec, limit: { rows: MAX_BLOCKS * 16 } });
 
 /** The tables of the environment `dedup-sketch`, which is derived. */
 export const sketchTables: readonly AnyTable[] = [blockHeads as unknown as AnyTable, blockParts as unknown as AnyTable];

@@ -26,6 +26,8 @@ export interface PoolOptions {
 }
 
 const DEFAULT_HEAP_MB = 512;
+/** Short-lived objects of one thread: a third of the default's memory for a few per cent of speed. */
+const YOUNG_MB = 16;
 const MIB = 2 ** 20;
 const IDLE_MS = 30_000;
 const MAX_TRIES = 2;
@@ -72,7 +74,7 @@ class PiscinaPool implements Pool {
     this.#slots = createSlotQueue(options.threads, 2 * options.threads);
     this.#piscina = new Piscina({
       filename: new URL("./runner.ts", import.meta.url).href, name: "runAttempt", minThreads: 0, maxThreads: options.threads, idleTimeout: IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMb }, recordTiming: false, closeTimeout: CLOSE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: YOUNG_MB }, recordTiming: false, closeTimeout: CLOSE_MS,
     });
     this.#piscina.on("error", (error: Error) => this.#lostIdleThread(error));
   }
