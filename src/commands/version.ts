@@ -1,9 +1,10 @@
 /** Which Steward this is. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** The version of this Steward, e.g. `0.1.0`. */
 export function stewardVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: string };
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as { readonly version: string };
   return manifest.version;
 }
 
