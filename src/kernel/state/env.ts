@@ -1,0 +1,136 @@
+/** An open environment: reads, writes and walks over one verified file. */
+import { setImmediate } from "node:timers/promises";
+import { assert, StewardError } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { HOUSE, rowsName } from "./table.ts";
+import { encodeKey } from "./key-bytes.ts";
+import { fileBytes } from "./lmdb-file.ts";
+import type { LmdbFile } from "./lmdb-file.ts";
+import { decodeRow, FileSnapshot, justAfter, spanOf } from "./snapshot.ts";
+import type { Span } from "./snapshot.ts";
+import type { Bounds, Env, EnvSpec, EnvStatus, Snapshot, Table, Tx } from "./types.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+/** Stands among what the environment knows about itself while it is open; still there at a start, it tells of a crash. */
+export const OPEN_MARKER: Uint8Array = encodeKey(["open"]);
+
+const SCAN_ROWS = 256;
+
+/** What an environment works with. */
+export interface EnvDeps {
+  readonly file: LmdbFile;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Rows of each table as stored. */
+  readonly rows: ReadonlyMap<string, number>;
+  /** Runs when the environment has closed. */
+  readonly closed: () => void;
+}
+
+/** An environment over an open file. */
+export function createEnv(spec: Omit<EnvSpec, "directory">, deps: EnvDeps): Env {
+  return new FileEnv(spec, deps);
+}
+
+class FileEnv implements Env {
+  readonly name: string;
+  readonly #spec: Omit<EnvSpec, "directory">;
+  readonly #deps: EnvDeps;
+  readonly #queue: WriteQueue;
+  #closing: Promise<void> | undefined;
+  #damage: string | undefined;
+
+  constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
+    this.name = spec.name;
+    this.#spec = spec;
+    this.#deps = deps;
+    this.#queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes });
+  }
+
+  write<T>(change: (tx: Tx) => T): Promise<T> {
+    return this.#queue.push(change);
+  }
+
+  read<T>(view: (snapshot: Snapshot) => T): T {
+    return this.#view(view);
+  }
+
+  async scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void> {
+    const bounds = options.bounds ?? {};
+    let left = bounds.limit ?? Number.POSITIVE_INFINITY;
+    let span: Span | undefined = spanOf(bounds);
+    while (span !== undefined && left > 0) {
+      options.signal.throwIfAborted();
+      const slice: Slice<K, V> = this.#slice(table, span, { reverse: bounds.reverse ?? false, left, sliceMs: options.sliceMs });
+      if (slice.rows.length > 0) await each(slice.rows);
+      left -= slice.rows.length;
+      span = slice.rest;
+      await setImmediate();
+    }
+    options.signal.throwIfAborted();
+  }
+
+  status(): EnvStatus {
+    const { file } = this.#deps;
+    const reason = this.#damage ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
+    const rows = Object.fromEntries(this.#spec.tables.map((table) => [table.name, this.#queue.rows.get(table.name) ?? 0]));
+    return {
+      name: this.name, path: file.path, bytes: fileBytes(file.path), maxBytes: this.#spec.maxBytes, rows, queuedWrites: this.#queue.length,
+      lastCommitAtMs: this.#queue.lastCommitAtMs, healthy: reason === undefined, reason,
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.close();
+    const { file } = this.#deps;
+    try {
+      await file.root.transaction(() => file.store(HOUSE).db.removeSync(OPEN_MARKER));
+    } catch (error) {
+      this.#deps.log.warn("the end of a store could not be marked; the next start checks it as after a crash", { error, path: file.path });
+    }
+    await file.close();
+    this.#deps.closed();
+  }
+
+  #slice<K, V>(table: Table<K, V>, from: Span, options: { reverse: boolean; left: number; sliceMs: number }): Slice<K, V> {
+    const { clock, file } = this.#deps;
+    const until = clock.monotonic() + options.sliceMs;
+    const rows: [K, V][] = [];
+    return this.#view((snapshot) => {
+      let span = from;
+      do {
+        const chunk = snapshot.chunk(file.store(rowsName(table)), span, { reverse: options.reverse, rows: Math.min(32, options.left - rows.length) });
+        const last = chunk.at(-1);
+        if (last === undefined) return { rows, rest: undefined };
+        for (const entry of chunk) rows.push(decodeRow(table, entry));
+        span = options.reverse ? { start: span.start, end: last.key } : { start: justAfter(last.key), end: span.end };
+      } while (rows.length < Math.min(SCAN_ROWS, options.left) && clock.monotonic() < until);
+      return { rows, rest: span };
+    });
+  }
+
+  #view<T>(view: (snapshot: FileSnapshot) => T): T {
+    if (this.#closing !== undefined) throw new StewardError("not_ready", `${this.#deps.file.path} is closed`);
+    assert(!this.#queue.inChange, "a change reads through its transaction");
+    const snapshot = new FileSnapshot(this.#deps.file);
+    try {
+      return view(snapshot);
+    } catch (error) {
+      if (error instanceof StewardError && error.code === "corrupt") this.#damage = error.message;
+      throw error;
+    } finally {
+      snapshot.end();
+    }
+  }
+}
+
+interface Slice<K, V> {
+  readonly rows: [K, V][];
+  readonly rest: Span | undefined;
+}

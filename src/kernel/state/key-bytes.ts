@@ -1,0 +1,106 @@
+/**
+ * How key parts lie on disk: bytes whose order is the order of the parts. A number is tag 1 and seven bytes, big end first;
+ * a string is tag 2, its UTF-8 with 00 written as 00 FF, and 00 as the end. Each part ends itself, so a prefix of the parts
+ * is a prefix of the bytes, and numbers come before strings.
+ */
+import { StewardError } from "../base/errors.ts";
+import type { KeyPart } from "./types.ts";
+
+const NUMBER_TAG = 1;
+const STRING_TAG = 2;
+const NUMBER_BYTES = 7;
+const END = 0x00;
+const ESCAPE = 0xff;
+
+/** The longest string part, in bytes of UTF-8. */
+export const MAX_STRING_BYTES: number = 1500;
+/** The longest whole key, in bytes; LMDB takes 1,978 with pages of 4 KiB. */
+export const MAX_KEY_BYTES: number = 1900;
+
+/** Writes parts as ordered bytes; throws `invalid` for a part that has no place in a key. */
+export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
+  const bytes = Buffer.concat(parts.map((part) => (typeof part === "number" ? encodeNumber(part) : encodeString(part))));
+  if (bytes.length > MAX_KEY_BYTES) throw invalidKey(`a key of ${bytes.length} bytes is longer than ${MAX_KEY_BYTES}`);
+  return bytes;
+}
+
+/** Reads what `encodeKey` wrote; throws `corrupt` for anything else. */
+export function decodeKey(bytes: Uint8Array): KeyPart[] {
+  const parts: KeyPart[] = [];
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at < view.length; ) {
+    const tag = view[at];
+    if (tag === NUMBER_TAG && at + 1 + NUMBER_BYTES <= view.length) {
+      parts.push(view.readUInt8(at + 1) * 2 ** 48 + view.readUIntBE(at + 2, 6));
+      at += 1 + NUMBER_BYTES;
+    } else if (tag === STRING_TAG) {
+      const [text, next] = decodeString(view, at + 1);
+      parts.push(text);
+      at = next;
+    } else throw damagedKey();
+  }
+  return parts;
+}
+
+/** The first key after every key that starts with `prefix`; undefined when there is none. */
+export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
+  let length = prefix.length;
+  while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
+  if (length === 0) return undefined;
+  const next = Buffer.from(prefix.subarray(0, length));
+  next[length - 1] = (next[length - 1] ?? 0) + 1;
+  return next;
+}
+
+function encodeNumber(value: number): Buffer {
+  if (!Number.isSafeInteger(value) || value < 0) throw invalidKey(`${value} is no safe integer from 0 up`);
+  const bytes = Buffer.alloc(1 + NUMBER_BYTES);
+  bytes[0] = NUMBER_TAG;
+  bytes[1] = Math.floor(value / 2 ** 48);
+  bytes.writeUIntBE(value % 2 ** 48, 2, 6);
+  return bytes;
+}
+
+function encodeString(text: string): Buffer {
+  if (!text.isWellFormed()) throw invalidKey("a string with half a surrogate pair would lose its identity on disk");
+  const raw = Buffer.from(text, "utf8");
+  if (raw.length > MAX_STRING_BYTES) throw invalidKey(`a string of ${raw.length} bytes is longer than ${MAX_STRING_BYTES}`);
+  let zeros = 0;
+  for (const byte of raw) if (byte === END) zeros += 1;
+  const bytes = Buffer.alloc(2 + raw.length + zeros);
+  bytes[0] = STRING_TAG;
+  let at = 1;
+  for (const byte of raw) {
+    bytes[at++] = byte;
+    if (byte === END) bytes[at++] = ESCAPE;
+  }
+  return bytes;
+}
+
+function decodeString(view: Buffer, from: number): [string, number] {
+  let zeros = 0;
+  for (let end = from; end < view.length; end += 1) {
+    if (view[end] !== END) continue;
+    if (view[end + 1] === ESCAPE) {
+      zeros += 1;
+      end += 1;
+      continue;
+    }
+    const raw = view.subarray(from, end);
+    return [zeros === 0 ? raw.toString("utf8") : unescape(raw), end + 1];
+  }
+  throw damagedKey();
+}
+
+function unescape(raw: Buffer): string {
+  const bytes = raw.filter((byte, index) => !(byte === ESCAPE && raw[index - 1] === END));
+  return Buffer.from(bytes).toString("utf8");
+}
+
+function invalidKey(why: string): StewardError {
+  return new StewardError("invalid", `not a key: ${why}`, { rule: "key" });
+}
+
+function damagedKey(): StewardError {
+  return new StewardError("corrupt", "a stored key is damaged");
+}

@@ -1,0 +1,96 @@
+/**
+ * The one place that opens LMDB. `overlappingSync` is off: a commit writes its pages, waits for the disk, then writes the meta
+ * page through a synchronous descriptor, and only then resolves. So a resolved transaction is a flushed one
+ * (docs/decisions/state-flushed.md).
+ */
+import { statSync } from "node:fs";
+import { open } from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
+import { StewardError } from "../base/errors.ts";
+import { createRowCheck } from "./row-check.ts";
+import type { RowCheck } from "./row-check.ts";
+
+/** A sub-database: sorted keys with checked values. */
+export interface Store {
+  readonly name: string;
+  readonly db: Database<Buffer, Uint8Array>;
+  readonly check: RowCheck;
+}
+
+/** An open file and its sub-databases. */
+export interface LmdbFile {
+  readonly path: string;
+  readonly root: RootDatabase<Buffer, Uint8Array>;
+  store(name: string): Store;
+  /** Bytes of the file up to its last page, and of the pages in use. */
+  size(): { fileBytes: number; usedBytes: number };
+  close(): Promise<void>;
+}
+
+interface PageCounts {
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+interface RootStats extends PageCounts {
+  readonly pageSize: number;
+  readonly lastPageNumber: number;
+  readonly root: PageCounts;
+  readonly free: PageCounts;
+}
+
+/** Opens or creates the file with these sub-databases. The file must have been verified before. */
+export function openLmdbFile(path: string, storeNames: readonly string[]): LmdbFile {
+  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, encoding: "binary", keyEncoding: "binary", maxDbs: storeNames.length + 2 });
+  const stores = new Map(storeNames.map((name) => {
+    const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
+    return [name, { name, db, check: createRowCheck(name) }] as const;
+  }));
+  return {
+    path,
+    root,
+    store(name) {
+      const store = stores.get(name);
+      if (store === undefined) throw new StewardError("internal", `assertion failed: ${name} was declared when ${path} was opened`);
+      return store;
+    },
+    size() {
+      const stats = root.getStats() as RootStats;
+      const own = [...stores.values()].reduce((sum, store) => sum + pagesOf(store.db.getStats() as PageCounts), 0);
+      const used = 2 + pagesOf(stats.root) + pagesOf(stats.free) + own;
+      return { fileBytes: (stats.lastPageNumber + 1) * stats.pageSize, usedBytes: used * stats.pageSize };
+    },
+    close: () => root.close(),
+  };
+}
+
+/** Bytes of a file on disk, 0 when it is missing. */
+export function fileBytes(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Turns what LMDB throws into the house's errors; waits for the reason of a failed commit. */
+export async function fromLmdbError(thrown: unknown, path: string): Promise<StewardError> {
+  if (thrown instanceof StewardError) return thrown;
+  const pending = (thrown as { commitError?: unknown }).commitError;
+  const cause: unknown = pending instanceof Promise ? await pending.then(() => thrown, (reason: unknown) => reason) : thrown;
+  return lmdbError(cause, path);
+}
+
+/** As `fromLmdbError`, for what is thrown at once. */
+export function lmdbError(cause: unknown, path: string): StewardError {
+  if (cause instanceof StewardError) return cause;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  if (/No space left|ENOSPC|Disk quota|MDB_MAP_FULL|File too large/i.test(text)) {
+    return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
+  }
+  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
+    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward, then restore a backup of the file or move it away", cause });
+  }
+  return new StewardError("internal", `LMDB failed on ${path}`, { cause });
+}
+
+function pagesOf(counts: PageCounts): number {
+  return counts.treeBranchPageCount + counts.treeLeafPageCount + counts.overflowPages;
+}

@@ -1,0 +1,169 @@
+/**
+ * Reads typed rows from an open file. LMDB gives every read of one synchronous stretch the same snapshot, and inside a
+ * transaction its own writes. Ranges fetch rows in bounded chunks and hold no cursor between them, so a loop may be left at any
+ * row and rows may be changed while it runs.
+ */
+import { assert, StewardError } from "../base/errors.ts";
+import { HOUSE, indexName, rowsName } from "./table.ts";
+import { afterPrefix, decodeKey, encodeKey } from "./key-bytes.ts";
+import { lmdbError } from "./lmdb-file.ts";
+import type { LmdbFile, Store } from "./lmdb-file.ts";
+import type { AnyTable, Bounds, KeyPart, Snapshot, Table } from "./types.ts";
+
+const CHUNK_ROWS = 256;
+const CHUNK_BYTES = 2 ** 20;
+
+/** A raw entry: key and verified value, both copies. */
+export interface Entry {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** A span of raw keys: from `start` on, before `end`. */
+export interface Span {
+  readonly start: Uint8Array | undefined;
+  readonly end: Uint8Array | undefined;
+}
+
+/** Reads of one stretch; `end` makes every later use an assertion failure, so that nothing outlives its snapshot. */
+export class FileSnapshot implements Snapshot {
+  readonly file: LmdbFile;
+  #ended = false;
+
+  constructor(file: LmdbFile) {
+    this.file = file;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  get<K, V>(table: Table<K, V>, key: K): V | undefined {
+    const bytes = encodeKey(table.key.toParts(key));
+    const value = this.raw(this.file.store(rowsName(table)), bytes);
+    return value === undefined ? undefined : table.value.read(value);
+  }
+
+  *range<K, V>(table: Table<K, V>, bounds: Bounds = {}): Generator<[K, V]> {
+    for (const entry of this.entries(this.file.store(rowsName(table)), spanOf(bounds), bounds)) yield decodeRow(table, entry);
+  }
+
+  find<K, V>(table: Table<K, V>, index: string, parts: readonly KeyPart[]): K[] {
+    const declared = table.indexes.find((one) => one.name === index);
+    assert(declared !== undefined, `${table.name} has an index ${index}`);
+    const entries = this.entries(this.file.store(indexName(table, declared)), spanOf({ prefix: parts }), {});
+    return Array.from(entries, (entry) => table.key.fromParts(decodeKey(entry.value)));
+  }
+
+  count(table: AnyTable): number {
+    return readCensus(this, table);
+  }
+
+  /** The verified value of a key. Throws `corrupt` when its check word does not fit. */
+  raw(store: Store, key: Uint8Array): Uint8Array | undefined {
+    this.#assertOpen();
+    const stored = guarded(this.file.path, () => store.db.getBinary(key));
+    return stored === undefined ? undefined : openRow(store, key, stored);
+  }
+
+  /** Entries of a span in key order, or from its end. */
+  *entries(store: Store, span: Span, options: { readonly reverse?: boolean; readonly limit?: number }): Generator<Entry> {
+    let left = options.limit ?? Number.POSITIVE_INFINITY;
+    let rest = span;
+    for (let rows = 16; left > 0; rows = CHUNK_ROWS) {
+      const chunk = this.chunk(store, rest, { reverse: options.reverse ?? false, rows: Math.min(rows, left) });
+      yield* chunk;
+      const last = chunk.at(-1);
+      if (last === undefined) return;
+      left -= chunk.length;
+      rest = options.reverse === true ? { start: rest.start, end: last.key } : { start: justAfter(last.key), end: rest.end };
+    }
+  }
+
+  /** At most `rows` entries of a span, fewer when they reach 1 MiB; none when the span is empty. */
+  chunk(store: Store, span: Span, options: { readonly reverse: boolean; readonly rows: number }): Entry[] {
+    this.#assertOpen();
+    const { start, end } = span;
+    if (start !== undefined && end !== undefined && Buffer.compare(start, end) >= 0) return [];
+    const entries: Entry[] = [];
+    let bytes = 0;
+    guarded(this.file.path, () => {
+      for (const { key, value } of store.db.getRange({ ...lmdbRange(span, options.reverse), limit: options.rows + 1 })) {
+        // Going back, LMDB starts at the end itself, which is not part of the span.
+        if (options.reverse && end !== undefined && Buffer.compare(key, end) >= 0) continue;
+        if (entries.length === options.rows || (bytes > 0 && bytes + value.length > CHUNK_BYTES)) break;
+        if (options.reverse && start !== undefined && Buffer.compare(key, start) < 0) break;
+        entries.push({ key, value: openRow(store, key, value) });
+        bytes += value.length;
+      }
+    });
+    return entries;
+  }
+
+  #assertOpen(): void {
+    assert(!this.#ended, "a snapshot is used only while its view or change runs");
+  }
+}
+
+/** The row of an entry. */
+export function decodeRow<K, V>(table: Table<K, V>, entry: Entry): [K, V] {
+  return [table.key.fromParts(decodeKey(entry.key)), table.value.read(entry.value)];
+}
+
+/** The raw keys that bounds cover. */
+export function spanOf(bounds: Bounds): Span {
+  const starts = [bounds.start, bounds.prefix].flatMap((parts) => (parts === undefined ? [] : [encodeKey(parts)]));
+  const prefixEnd = bounds.prefix === undefined ? undefined : afterPrefix(encodeKey(bounds.prefix));
+  const ends = [bounds.end === undefined ? undefined : encodeKey(bounds.end), prefixEnd].filter((end) => end !== undefined);
+  return { start: starts.sort(byBytes).at(-1), end: ends.sort(byBytes).at(0) };
+}
+
+/** The smallest key after a key. */
+export function justAfter(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1);
+  next.set(key);
+  return next;
+}
+
+/** The key of a table's row count among what the environment knows about itself. */
+export function censusKey(table: Pick<AnyTable, "name">): Uint8Array {
+  return encodeKey(["rows", table.name]);
+}
+
+function readCensus(snapshot: FileSnapshot, table: AnyTable): number {
+  const value = snapshot.raw(snapshot.file.store(HOUSE), censusKey(table));
+  return value === undefined ? 0 : Number(Buffer.from(value).toString("utf8"));
+}
+
+function openRow(store: Store, key: Uint8Array, stored: Uint8Array): Uint8Array {
+  const value = store.check.open(key, stored);
+  if (value !== undefined) return value;
+  throw new StewardError("corrupt", `${store.name}: the row with key ${describeKey(key)} is damaged`, {
+    remedy: "stop Steward and restore a backup of this store", rule: "check word",
+  });
+}
+
+function describeKey(key: Uint8Array): string {
+  try {
+    return JSON.stringify(decodeKey(key));
+  } catch {
+    return Buffer.from(key).toString("hex");
+  }
+}
+
+function lmdbRange(span: Span, reverse: boolean): { start?: Uint8Array; end?: Uint8Array; reverse?: boolean } {
+  if (!reverse) return { start: span.start ?? Uint8Array.of(0), ...(span.end === undefined ? {} : { end: span.end }) };
+  return { reverse: true, ...(span.end === undefined ? {} : { start: span.end }) };
+}
+
+function guarded<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw lmdbError(error, path);
+  }
+}
+
+function byBytes(left: Uint8Array, right: Uint8Array): number {
+  return Buffer.compare(left, right);
+}

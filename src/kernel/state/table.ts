@@ -1,0 +1,38 @@
+/** Declares tables, with the names that their parts have in a file. */
+import { assert } from "../base/errors.ts";
+import type { AnyTable, Index, KeyCodec, Table, ValueCodec } from "./types.ts";
+
+const NAME = /^[a-z][a-z0-9_]{0,39}$/;
+
+/** A table as its owner writes it. */
+export interface TableOptions<K, V> {
+  /** Lower-case letters, digits and `_`. */
+  readonly name: string;
+  readonly key: KeyCodec<K>;
+  readonly value: ValueCodec<V>;
+  readonly indexes?: readonly Index<K, V>[];
+  /** A put of one row more is refused with `disk_full`. */
+  readonly limit: { readonly rows: number };
+}
+
+/** Declares a table once. */
+export function defineTable<K, V>(options: TableOptions<K, V>): Table<K, V> {
+  const indexes = options.indexes ?? [];
+  for (const name of [options.name, ...indexes.map((index) => index.name)]) assert(NAME.test(name), `"${name}" can name a table or an index`);
+  assert(new Set(indexes.map((index) => index.name)).size === indexes.length, `the indexes of ${options.name} have different names`);
+  assert(Number.isSafeInteger(options.limit.rows) && options.limit.rows > 0, `the limit of ${options.name} is a count of rows`);
+  return { name: options.name, key: options.key, value: options.value, indexes, limit: options.limit };
+}
+
+/** The sub-database that holds a table's rows. */
+export function rowsName(table: Pick<AnyTable, "name">): string {
+  return `t:${table.name}`;
+}
+
+/** The sub-database that holds an index of a table. */
+export function indexName(table: Pick<AnyTable, "name">, index: { readonly name: string }): string {
+  return `i:${table.name}:${index.name}`;
+}
+
+/** The sub-database that holds what the environment knows about itself: schema, census, marker. */
+export const HOUSE: string = "house";

@@ -1,0 +1,187 @@
+/**
+ * Verifies a whole store before LMDB maps it: LMDB trusts its pages, so a damaged one shows as missing rows or kills the
+ * process. Walks every tree with plain reads and holds each page, count, key order and check word against the others.
+ */
+import { closeSync, openSync, readSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { StewardError } from "../base/errors.ts";
+import { checkOverflow, damaged, NO_PAGE, PAGE_HEADER, pageKind, readBranches, readLeaves, readMeta, readTree } from "./lmdb-pages.ts";
+import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
+import { createRowCheck } from "./row-check.ts";
+import type { RowCheck } from "./row-check.ts";
+
+const YIELD_PAGES = 512;
+const DEEPEST_TREE = 32;
+/** Flags of the tree of free pages (integer keys; the file is no folder), and of all others. */
+const FREE_FLAGS = 0x4008;
+
+/** What a whole file holds. */
+export interface FileReport {
+  /** Entries of each sub-database. */
+  readonly entries: ReadonlyMap<string, number>;
+  readonly pages: number;
+}
+
+/** Resolves with the file's contents in figures, or throws `corrupt` saying what does not fit. Gives way to other work every 512 pages. */
+export async function verifyFile(path: string): Promise<FileReport> {
+  const file = openSync(path, "r");
+  try {
+    return await new Walk(file, readMetas(file)).run();
+  } catch (error) {
+    if (!(error instanceof StewardError)) throw error;
+    throw new StewardError("corrupt", `${path} is damaged: ${error.message}`, {
+      remedy: "restore the file from a backup, or move it away to start without its contents; Steward has not changed it", cause: error,
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+// Commits take turns between the two metas, so their numbers are neighbours; anything else hides a commit.
+function readMetas(file: number): Meta {
+  const first = readMeta(readAt(file, 0, 512));
+  const second = readMeta(readAt(file, first.pageSize, 512));
+  const untouched = first.txn === 0 && second.txn === 0;
+  const neighbours = Math.abs(first.txn - second.txn) === 1 && first.txn % 2 === 0;
+  if (!untouched && !neighbours) throw damaged("the two heads of the file contradict each other");
+  if (first.version !== second.version || first.pageSize !== second.pageSize) throw damaged("the two heads of the file differ in format");
+  return first.txn > second.txn ? first : second;
+}
+
+type Visit = (leaf: Leaf) => void | Promise<void>;
+
+interface Counts {
+  branchPages: number;
+  leafPages: number;
+  overflowPages: number;
+  entries: number;
+  last: Buffer | undefined;
+}
+
+class Walk {
+  readonly #file: number;
+  readonly #meta: Meta;
+  readonly #seen: Uint8Array;
+  #pages = 0;
+
+  constructor(file: number, meta: Meta) {
+    this.#file = file;
+    this.#meta = meta;
+    if (meta.lastPage < 1 || meta.lastPage > 2 ** 34) throw damaged("the number of pages is out of range");
+    this.#seen = new Uint8Array(Math.floor(meta.lastPage / 8) + 1);
+  }
+
+  async run(): Promise<FileReport> {
+    if (this.#meta.free.flags !== FREE_FLAGS || this.#meta.main.flags !== 0) throw damaged("the file was made with other settings");
+    const entries = new Map<string, number>();
+    await this.#tree(this.#meta.main, compareBytes, async (leaf) => {
+      const name = leaf.key.toString("utf8").replace(/\0$/, "");
+      if (!leaf.sub || leaf.value === undefined) throw damaged("the list of tables holds something else");
+      const tree = readTree(leaf.value);
+      if (tree.flags !== 0) throw damaged(`${name} was made with other settings`);
+      const check = createRowCheck(name);
+      await this.#tree(tree, compareBytes, (row) => this.#row(name, check, row));
+      entries.set(name, tree.entries);
+    });
+    await this.#tree(this.#meta.free, compareNumbers, (leaf) => this.#freePages(leaf));
+    return { entries, pages: this.#pages };
+  }
+
+  async #tree(tree: Tree, compare: Compare, visit: Visit): Promise<void> {
+    const counts: Counts = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0, last: undefined };
+    if (tree.root !== NO_PAGE) await this.#page(tree.root, tree.depth, { counts, compare, visit });
+    else if (tree.depth !== 0) throw damaged("an empty tree has a depth");
+    for (const key of ["branchPages", "leafPages", "overflowPages", "entries"] as const) {
+      if (counts[key] !== tree[key]) throw damaged(`a tree should have ${tree[key]} ${key} and has ${counts[key]}`);
+    }
+  }
+
+  async #page(number: number, depth: number, walk: { counts: Counts; compare: Compare; visit: Visit }): Promise<void> {
+    if (depth < 1 || depth > DEEPEST_TREE) throw damaged("a tree is deeper than it says");
+    const { counts, compare, visit } = walk;
+    this.#take(number, 1);
+    const page = readAt(this.#file, number * this.#meta.pageSize, this.#meta.pageSize);
+    if (++this.#pages % YIELD_PAGES === 0) await setImmediate();
+    if (pageKind(page, number) === "leaf") {
+      if (depth !== 1) throw damaged("a tree ends before its depth");
+      counts.leafPages += 1;
+      for (const leaf of readLeaves(page)) {
+        if (counts.last !== undefined && compare(counts.last, leaf.key) >= 0) throw damaged("keys are out of order");
+        counts.last = leaf.key;
+        counts.entries += 1;
+        counts.overflowPages += leaf.pages;
+        await visit(leaf);
+      }
+      return;
+    }
+    counts.branchPages += 1;
+    for (const [index, branch] of readBranches(page).entries()) {
+      // The first entry of a branch stands for everything below the second and has no key of its own.
+      if (index > 0 && counts.last !== undefined && compare(counts.last, branch.key) >= 0) throw damaged("keys are out of order");
+      const before = counts.entries;
+      await this.#page(branch.page, depth - 1, { counts, compare, visit: index === 0 ? visit : notBefore(branch.key, counts, before, walk) });
+    }
+  }
+
+  #row(name: string, check: RowCheck, leaf: Leaf): void {
+    if (leaf.sub) throw damaged(`${name} holds a tree where a row should be`);
+    if (check.open(leaf.key, this.#value(leaf)) === undefined) throw damaged(`a row of ${name} does not fit its check word (key ${leaf.key.toString("hex")})`);
+  }
+
+  #value(leaf: Leaf): Buffer {
+    if (leaf.value !== undefined) return leaf.value;
+    this.#take(leaf.page, leaf.pages);
+    const bytes = readAt(this.#file, leaf.page * this.#meta.pageSize, PAGE_HEADER + leaf.size);
+    checkOverflow(bytes, leaf.page, leaf.pages);
+    return bytes.subarray(PAGE_HEADER);
+  }
+
+  // A record is a count and that many numbers: a page, minus the length of the block that the next page starts, or 0 for none.
+  #freePages(leaf: Leaf): void {
+    const bytes = this.#value(leaf);
+    const words = Array.from({ length: Math.floor(bytes.length / 8) }, (_, index) => Number(bytes.readBigInt64LE(index * 8)));
+    const count = words[0] ?? 0;
+    if (leaf.sub || count < 0 || count >= words.length) throw damaged("a list of free pages is cut off");
+    let block = 1;
+    for (const word of words.slice(1, count + 1)) {
+      if (word < 0) block = -word;
+      else {
+        if (word > 0) this.#take(word, block);
+        block = 1;
+      }
+    }
+  }
+
+  #take(first: number, pages: number): void {
+    if (!Number.isSafeInteger(first) || first < 2 || first + pages - 1 > this.#meta.lastPage) throw damaged(`page ${first} lies outside the file`);
+    for (let page = first; page < first + pages; page += 1) {
+      const bit = 1 << (page & 7);
+      const at = Math.floor(page / 8);
+      if (((this.#seen[at] ?? 0) & bit) !== 0) throw damaged(`page ${page} is used twice`);
+      this.#seen[at] = (this.#seen[at] ?? 0) | bit;
+    }
+  }
+}
+
+type Compare = (left: Buffer, right: Buffer) => number;
+
+const compareBytes: Compare = (left, right) => Buffer.compare(left, right);
+
+const compareNumbers: Compare = (left, right) => {
+  if (left.length !== 8 || right.length !== 8) throw damaged("a list of free pages has no number");
+  return Number(left.readBigUInt64LE() - right.readBigUInt64LE());
+};
+
+function notBefore(bound: Buffer, counts: Counts, before: number, walk: { compare: Compare; visit: Visit }): Visit {
+  return (leaf) => {
+    if (counts.entries === before + 1 && walk.compare(leaf.key, bound) < 0) throw damaged("a branch leads to the wrong keys");
+    return walk.visit(leaf);
+  };
+}
+
+function readAt(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  const read = readSync(file, bytes, 0, length, position);
+  if (read < length) throw damaged("the file is shorter than its last page in use");
+  return bytes;
+}

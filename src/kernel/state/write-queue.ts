@@ -1,0 +1,213 @@
+/**
+ * The one writer of an environment. Changes wait in order; a group of them runs in one LMDB transaction, each in a child of its
+ * own so that one that throws leaves nothing behind and does not disturb the others; one flush serves the whole group.
+ */
+import { assert, StewardError } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { fromLmdbError, lmdbError } from "./lmdb-file.ts";
+import type { LmdbFile } from "./lmdb-file.ts";
+import { FileTx } from "./transaction.ts";
+import type { Tx } from "./types.ts";
+
+/** Changes that may wait in line, and their bytes as far as the latest changes tell. */
+export const QUEUE_CHANGES: number = 10_000;
+export const QUEUE_BYTES: number = 32 * 2 ** 20;
+/** How long a caller waits for a place in the line. */
+export const QUEUE_WAIT_MS: number = 5_000;
+
+const GROUP_BYTES = 4 * 2 ** 20;
+const GROUP_MS = 20;
+/** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
+const USABLE_SHARE = 0.9;
+
+/** What a queue works with. */
+export interface WriteQueueDeps {
+  readonly file: LmdbFile;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maxBytes: number;
+  /** Rows of each table as stored; the queue keeps it true from then on. */
+  readonly rows: ReadonlyMap<string, number>;
+}
+
+interface Pending {
+  readonly run: (tx: Tx) => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Done {
+  readonly pending: Pending;
+  readonly value: unknown;
+  readonly effects: readonly (() => void)[];
+}
+
+/** Runs changes in order, grouped. */
+export class WriteQueue {
+  readonly #deps: WriteQueueDeps;
+  readonly #queue: Pending[] = [];
+  readonly #waiting = new Map<Pending, Disposable>();
+  #rows: ReadonlyMap<string, number>;
+  #averageBytes = 0;
+  #pumping: Promise<void> | undefined;
+  #closed = false;
+  /** True while a change runs: reads of the environment would see its unfinished writes. */
+  inChange = false;
+  lastCommitAtMs: number | undefined;
+  /** Why the last commit failed; undefined once one succeeds. */
+  trouble: string | undefined;
+
+  constructor(deps: WriteQueueDeps) {
+    this.#deps = deps;
+    this.#rows = deps.rows;
+  }
+
+  get rows(): ReadonlyMap<string, number> {
+    return this.#rows;
+  }
+
+  get length(): number {
+    return this.#queue.length + this.#waiting.size;
+  }
+
+  push<T>(change: (tx: Tx) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const pending: Pending = { run: change, resolve: resolve as (value: unknown) => void, reject };
+      if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
+      else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
+      else this.#wait(pending);
+    });
+  }
+
+  /** Refuses new changes and resolves when all that were taken are stored or refused. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#pumping !== undefined) await this.#pumping;
+  }
+
+  #hasRoom(): boolean {
+    const length = this.#queue.length;
+    return length === 0 || (length < QUEUE_CHANGES && length * this.#averageBytes < QUEUE_BYTES);
+  }
+
+  #enter(pending: Pending): void {
+    this.#queue.push(pending);
+    this.#pumping ??= this.#pump();
+  }
+
+  #wait(pending: Pending): void {
+    if (this.#waiting.size >= QUEUE_CHANGES) return pending.reject(this.#exhausted());
+    const { clock } = this.#deps;
+    this.#waiting.set(pending, clock.timer(clock.monotonic() + QUEUE_WAIT_MS, () => {
+      if (this.#waiting.delete(pending)) pending.reject(this.#exhausted());
+    }));
+  }
+
+  #admit(): void {
+    for (const [pending, timer] of this.#waiting) {
+      if (!this.#hasRoom()) return;
+      this.#waiting.delete(pending);
+      timer[Symbol.dispose]();
+      this.#queue.push(pending);
+    }
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const group: Done[] = [];
+      const before = this.#rows;
+      try {
+        const full = this.#ceiling();
+        await this.#deps.file.root.transaction(() => this.#runGroup(group, full));
+        this.#committed(group);
+      } catch (thrown) {
+        this.#rows = before;
+        await this.#failed(group, thrown);
+      }
+      this.#admit();
+    }
+    this.#pumping = undefined; // in the same stretch as the last look at the queue, so no change is left lying
+  }
+
+  #runGroup(group: Done[], full: StewardError | undefined): void {
+    const { clock } = this.#deps;
+    const until = clock.monotonic() + GROUP_MS;
+    let bytes = 0;
+    for (let pending = this.#queue.shift(); pending !== undefined; pending = this.#queue.shift()) {
+      bytes += this.#runOne(pending, group, full);
+      if (bytes >= GROUP_BYTES || clock.monotonic() >= until) return;
+    }
+  }
+
+  #runOne(pending: Pending, group: Done[], full: StewardError | undefined): number {
+    const { file } = this.#deps;
+    const tx = new FileTx(file, { rows: this.#rows, full });
+    let value: unknown;
+    try {
+      this.inChange = true;
+      void file.root.childTransaction(() => {
+        value = pending.run(tx);
+        assert(!isThenable(value), "a change is synchronous");
+        if (tx.failure !== undefined) throw tx.failure;
+        tx.writeCensus();
+      });
+    } catch (error) {
+      pending.reject(error);
+      return 0;
+    } finally {
+      this.inChange = false;
+      tx.end();
+    }
+    this.#rows = new Map([...this.#rows, ...tx.rows]);
+    this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
+    group.push({ pending, value, effects: tx.effects });
+    return tx.bytes;
+  }
+
+  #committed(group: readonly Done[]): void {
+    this.lastCommitAtMs = this.#deps.clock.now();
+    this.trouble = undefined;
+    for (const { pending, value, effects } of group) {
+      for (const effect of effects) this.#runEffect(effect);
+      pending.resolve(value);
+    }
+  }
+
+  // The write stands whatever an effect does, so its failure is ours and goes to the log.
+  #runEffect(effect: () => void): void {
+    try {
+      effect();
+    } catch (error) {
+      this.#deps.log.error("an effect after a write failed", { error, path: this.#deps.file.path });
+    }
+  }
+
+  async #failed(group: readonly Done[], thrown: unknown): Promise<void> {
+    const error = await fromLmdbError(thrown, this.#deps.file.path);
+    this.trouble = error.message;
+    this.#deps.log.error("a write could not be stored", { error, path: this.#deps.file.path, changes: group.length });
+    for (const { pending } of group) pending.reject(error);
+    if (group.length === 0) this.#queue.shift()?.reject(error); // nothing ran: without this the same failure would come for ever
+  }
+
+  #ceiling(): StewardError | undefined {
+    const { file, maxBytes } = this.#deps;
+    let size: { fileBytes: number; usedBytes: number };
+    try {
+      size = file.size();
+    } catch (error) {
+      throw lmdbError(error, file.path);
+    }
+    if (size.fileBytes < maxBytes || size.usedBytes < maxBytes * USABLE_SHARE) return undefined;
+    return new StewardError("disk_full", `${file.path} has reached its ceiling of ${maxBytes} bytes`, { rule: "maxBytes", remedy: "raise the ceiling or delete what is no longer needed" });
+  }
+
+  #exhausted(): StewardError {
+    return new StewardError("exhausted", `more changes wait for ${this.#deps.file.path} than it can store`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
