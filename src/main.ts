@@ -61,9 +61,19 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
+/** Set when what was printed did not get where it should, e.g. because the disk is full. */
+let lost: NodeJS.ErrnoException | undefined;
+
+function watchOutput(stream: NodeJS.WriteStream): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // `steward dedup … | head` is no failure: a reader that goes away only ends the writing.
+    if (error.code !== "EPIPE") lost = error;
+  });
+}
+
 async function main(): Promise<number> {
-  // `steward dedup … | head` is no failure: a reader that goes away only ends the writing.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  watchOutput(process.stdout);
+  watchOutput(process.stderr);
   // Timers of the house do not keep the process alive; while a command runs, this one does.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
@@ -84,5 +94,6 @@ async function main(): Promise<number> {
 
 const code = await main();
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+if (lost !== undefined) complain(`steward: the output could not be written: ${lost.message}`);
 // Whatever a component that did not stop still holds must not keep the process.
-process.exit(code);
+process.exit(lost === undefined ? code : code || 1);

@@ -1,32 +1,42 @@
 /** Writes long reports to a stream without holding them: waits when the reader is slow, stops when it is gone. */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
+import { toStewardError } from "../../kernel/base/errors.ts";
 
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** Writes every piece in order; resolves to false when the reader went away before the end, as in `… | head`. */
+/**
+ * Writes every piece in order; resolves to false when the reader went away before the end, as in `… | head`. Rejects with
+ * the reason when writing fails otherwise, e.g. `disk_full`, and with the signal's when that fires.
+ */
 export async function writeAll(pieces: Iterable<string>, stream: Writable, signal?: AbortSignal): Promise<boolean> {
   let gone = stream.destroyed || stream.writableEnded;
-  const leave = (): void => {
+  let failure: NodeJS.ErrnoException | undefined;
+  const leave = (error?: NodeJS.ErrnoException): void => {
     gone = true;
+    if (error !== undefined && error.code !== "EPIPE") failure ??= error;
   };
   stream.on("error", leave);
-  stream.on("close", leave);
+  const close = (): void => leave();
+  stream.on("close", close);
   try {
     let held = "";
     for (const piece of pieces) {
       held += piece;
       if (held.length < PIECE_CHARACTERS) continue;
-      if (gone) return false;
+      if (gone) break;
       signal?.throwIfAborted();
       await writePiece(stream, held, signal);
       held = "";
     }
     if (!gone && held !== "") await writePiece(stream, held, signal);
+    // The error of the last piece comes with its completion.
+    if (!gone) await writeLast(stream, signal);
+    if (failure !== undefined) throw toStewardError(failure);
     return !gone;
   } finally {
     stream.off("error", leave);
-    stream.off("close", leave);
+    stream.off("close", close);
   }
 }
 
@@ -37,9 +47,21 @@ async function writePiece(stream: Writable, text: string, signal: AbortSignal | 
   try {
     await Promise.race([once(stream, "drain", { signal: either }), once(stream, "close", { signal: either })]);
   } catch (error) {
-    // `once` rejects with the stream's own error, which only says that the reader is gone; a cancel is the caller's.
-    if (signal?.aborted === true) throw error;
+    // `once` also rejects with the stream's own error, which the caller sees for itself.
+    if (signal?.aborted === true) throw signal.reason ?? error;
   } finally {
     left.abort();
   }
+}
+
+function writeLast(stream: Writable, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal?.reason as Error);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted === true) stop();
+    stream.write("", () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    });
+  });
 }

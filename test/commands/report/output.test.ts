@@ -29,12 +29,19 @@ describe("writing a long report", () => {
     expect(await writeAll(pieces(10, seen), broken)).toBe(false);
   });
 
+  it("fails when the disk is full, also with the last piece", async () => {
+    const full = (): Writable => new Writable({ highWaterMark: 10, write: (_chunk, _encoding, done) => done(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })) });
+    await expect(writeAll(pieces(1000, { made: 0 }), full())).rejects.toMatchObject({ code: "disk_full" });
+    await expect(writeAll(["short"], full())).rejects.toMatchObject({ code: "disk_full" });
+  });
+
   it("ends with the signal's reason when it is cancelled", async () => {
     const stuck = new Writable({ highWaterMark: 10, write: () => {} });
     const control = new AbortController();
     const writing = writeAll(pieces(1000, { made: 0 }), stuck, control.signal);
     control.abort(new Error("enough"));
-    await expect(writing).rejects.toThrow();
+    await expect(writing).rejects.toThrow("enough");
+    await expect(writeAll(["short"], stuck, control.signal)).rejects.toThrow("enough");
     expect(stuck.listenerCount("drain")).toBe(0);
   });
 });
