@@ -1,0 +1,77 @@
+/** Who may send what: one decision per request, before its body is read, for REST and rpc alike. */
+import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
+import { StewardError } from "../../src/kernel/base/errors.ts";
+import type { Secret } from "../../src/kernel/base/secret.ts";
+import type { DialectName } from "../../src/kernel/wire/style.ts";
+import { isCrossSite } from "./cross-site.ts";
+import { isTrustedHost } from "./host.ts";
+import { isOperator } from "./operator.ts";
+
+/** What is decided on. `headers` has names in lower case and the authority as `host`, over HTTP/2 too. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The credentials and names that count. */
+export interface AuthOptions {
+  /** `auth.token`; without it only this machine's own names are answered. */
+  readonly token?: Secret;
+  /** `gateway.allowed_hosts`. */
+  readonly allowedHosts: readonly string[];
+  /** `gateway.cors.allowed_origins`; none when not given. */
+  readonly allowedOrigins?: readonly string[];
+}
+
+/** Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for the credential. */
+export type Authorize = (access: Access, dialect: DialectName, request: RequestHead) => StewardError | undefined;
+
+/** The rules of RESOLUTIONS §2 over one set of credentials. */
+export function createAuthorize(auth: AuthOptions): Authorize {
+  return (access, dialect, request) => refuseName(auth, request) ?? refuseForeignPage(auth, dialect, request) ?? refuseCredential(auth, access, request);
+}
+
+function refuseName(auth: AuthOptions, request: RequestHead): StewardError | undefined {
+  const host = one(request.headers["host"]) ?? "";
+  if (auth.token !== undefined || isOpenUnderAnyName(request.path) || isTrustedHost(host, auth.allowedHosts)) return undefined;
+  const remedy = "ask for localhost, add the name to gateway.allowed_hosts, or set auth.token";
+  return new StewardError("denied", `without a token Steward answers only to names of this machine, not to ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
+}
+
+// Tokens bring their own credential below /v1/, but for the two paths that anybody may use. Odd spellings of those are no way around.
+function isOpenUnderAnyName(path: string): boolean {
+  if (path.startsWith("/grpc.health.v1.Health/")) return true;
+  return path.startsWith("/v1/") && !/^\/v1\/+sys\/+(init|unseal)\/*$/i.test(path) && !/%|\/\/|\/\.\.?(\/|$)/.test(path);
+}
+
+function refuseForeignPage(auth: AuthOptions, dialect: DialectName, request: RequestHead): StewardError | undefined {
+  const { headers, method } = request;
+  if (dialect === "vault" && hasVaultToken(request)) return undefined;
+  const provenance = { method, host: one(headers["host"]) ?? "", origin: one(headers["origin"]), fetchSite: one(headers["sec-fetch-site"]) };
+  if (!isCrossSite(provenance, auth.allowedOrigins ?? [])) return undefined;
+  const remedy = "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
+  return new StewardError("denied", `a page of another site may not change anything here; ${remedy}`, { rule: "cross_site", remedy });
+}
+
+function hasVaultToken({ headers }: RequestHead): boolean {
+  return headers["x-vault-token"] !== undefined || /^bearer /i.test(one(headers["authorization"]) ?? "");
+}
+
+function refuseCredential(auth: AuthOptions, access: Access, request: RequestHead): StewardError | undefined {
+  switch (access) {
+    case Access.PUBLIC: case Access.SELF: return undefined;
+    case Access.OPERATOR: case Access.ADMIN: {
+      const authorization = one(request.headers["authorization"]);
+      if (isOperator(auth.token, authorization)) return undefined;
+      const remedy = "send it as Authorization: Bearer, or as the password of HTTP Basic";
+      const what = authorization === undefined ? "this needs the operator's token" : "the token is not the operator's";
+      return new StewardError("unauthenticated", `${what}; ${remedy}`, { rule: "operator_token", remedy });
+    }
+    default: return new StewardError("internal", "a method without access was reached");
+  }
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(", ") : header;
+}

@@ -1,0 +1,128 @@
+/** The house's front: one listener on which REST, Connect, gRPC-Web, gRPC and the probes answer under the same rules. */
+import type { Clock } from "../src/kernel/base/clock.ts";
+import type { Ids } from "../src/kernel/base/ids.ts";
+import type { Log } from "../src/kernel/base/log.ts";
+import type { Address } from "../src/kernel/config/address.ts";
+import { refuse, type Handler, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { ListenLimits } from "../src/kernel/listen/limits.ts";
+import { createListener, type Listener } from "../src/kernel/listen/listener.ts";
+import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
+import { createRequestValidator } from "../src/kernel/wire/validate.ts";
+import { createAuthorize, type AuthOptions } from "./access/authorize.ts";
+import { createHealth } from "./health.ts";
+import { methodTable } from "./methods.ts";
+import { goneSignal, readHead, restRequest, writeAnswer } from "./node-http.ts";
+import { createReflection } from "./reflection.ts";
+import { createRest, type Rest } from "./rest.ts";
+import { createRpc, type Rpc } from "./rpc.ts";
+
+/** The state of one probe; `reasons` are lines for people, the first is shown. */
+export interface ProbeResult {
+  readonly ok: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** What the process knows of its own health, answered from memory. */
+export interface Probes {
+  /** Is the process alive? `/healthz`. */
+  live(): ProbeResult;
+  /** May it take traffic? `/readyz` and gRPC health of the empty name. */
+  ready(): ProbeResult;
+  /** Can this service, e.g. `steward.dedup.v1.JobService`, do its work? */
+  serviceReady(name: string): boolean;
+}
+
+/** What the gateway serves, and with what. */
+export interface GatewayDeps {
+  readonly services: readonly BoundService[];
+  readonly plain: readonly PlainRoute[];
+  readonly probes: Probes;
+  readonly auth: AuthOptions;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Where it listens. */
+export interface GatewayOptions {
+  readonly address: Address;
+  readonly limits?: Partial<ListenLimits>;
+}
+
+/** The listener of the gateway. */
+export type Gateway = Listener;
+
+/** Throws when a declaration is wrong, and `invalid` for an address off loopback without a token. Opens nothing before `start`. */
+export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
+  const draining = new AbortController();
+  const surfaces = createSurfaces(deps, draining.signal);
+  const listener = createListener({
+    name: "gateway", setting: "gateway.listen", address: options.address, credential: deps.auth.token !== undefined,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    openEnded: (path) => path.startsWith("/grpc.reflection."),
+    handle: surfaces,
+  }, deps);
+  listener.draining.addEventListener("abort", () => draining.abort(listener.draining.reason), { once: true });
+  return listener;
+}
+
+interface Surfaces {
+  readonly rest: Rest;
+  readonly rpc: Rpc;
+  readonly probe: (path: string) => ProbeResult | undefined;
+  readonly draining: AbortSignal;
+}
+
+function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
+  const { services, plain, log, clock, probes } = deps;
+  const authorize = createAuthorize(deps.auth);
+  const validator = createRequestValidator();
+  const ready = (): ProbeResult => (draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready());
+  const descs = services.map((service) => service.desc);
+  const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
+  const surfaces: Surfaces = {
+    draining,
+    probe: (path) => (path === "/healthz" ? probes.live() : path === "/readyz" ? ready() : undefined),
+    rest: createRest({ table: methodTable(services, plain), authorize, validator, log }),
+    rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log }),
+  };
+  return async (request, response) => {
+    const requestId = requestIdOf(request, deps.ids);
+    setHouseHeaders(response, requestId);
+    const startedMs = clock.monotonic();
+    response.once("close", () => log.debug("request", { method: request.method, path: request.url?.split("?", 1)[0], status: response.statusCode, ms: Math.round(clock.monotonic() - startedMs), request_id: requestId }));
+    await serve(surfaces, request, response, requestId);
+  };
+}
+
+async function serve(surfaces: Surfaces, request: ServerRequest, response: ServerResponse, requestId: string): Promise<void> {
+  const head = readHead(request);
+  if (head === undefined) return refuse(request, response, 400, "the request needs one Host and a path that begins with a slash");
+  const probe = surfaces.probe(head.path);
+  if (probe !== undefined) return answerProbe(probe, request, response);
+  if (surfaces.rpc.owns(head.path)) return surfaces.rpc.handle(request, response, head, requestId);
+  const gone = goneSignal(response);
+  const answer = await surfaces.rest.handle(restRequest(request, head, gone, requestId));
+  if (!response.headersSent && !gone.aborted) await writeAnswer(request, response, answer, { gone, draining: surfaces.draining });
+}
+
+function answerProbe(probe: ProbeResult, request: ServerRequest, response: ServerResponse): void {
+  if (request.method !== "GET" && request.method !== "HEAD") return refuse(request, response, 405, "Method Not Allowed", { headers: { allow: "GET, HEAD" } });
+  refuse(request, response, probe.ok ? 200 : 503, probe.ok ? "ok" : probe.reasons[0] ?? "not ready");
+}
+
+/** The client's own id when it is a plain word of at most 64 characters, else a UUID (RESOLUTIONS §2, Request id). */
+function requestIdOf(request: ServerRequest, ids: Ids): string {
+  const asked = request.headers["x-request-id"];
+  return typeof asked === "string" && /^[A-Za-z0-9._-]{1,64}$/.test(asked) ? asked : ids.uuid();
+}
+
+// Defaults: an answer that says otherwise, like a page or a cached thumbnail, replaces them.
+function setHouseHeaders(response: ServerResponse, requestId: string): void {
+  response.setHeader("x-request-id", requestId);
+  response.setHeader("x-content-type-options", "nosniff");
+  response.setHeader("x-frame-options", "DENY");
+  response.setHeader("referrer-policy", "no-referrer");
+  response.setHeader("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  response.setHeader("cache-control", "no-store");
+}

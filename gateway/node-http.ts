@@ -1,0 +1,114 @@
+/** Between Node's HTTP and the gateway's own shapes: requests in, answers out with back-pressure, whole bodies within a limit. */
+import { once } from "node:events";
+import { StewardError } from "../src/kernel/base/errors.ts";
+import { cut, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { parseAuthority } from "./access/host.ts";
+import type { RestAnswer, RestRequest } from "./rest.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+/** A request's head in the gateway's form. `headers` has the authority as `host`, over HTTP/2 too. */
+export interface Head {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Undefined when the request has no single well-formed host, or asks for anything but a path (RFC 9112 §3.2). */
+export function readHead(request: ServerRequest): Head | undefined {
+  const url = request.url ?? "";
+  const pseudo = request.headers[":authority"];
+  const named = request.headersDistinct?.["host"] ?? [];
+  const host = typeof pseudo === "string" ? pseudo : request.headers.host;
+  if (!url.startsWith("/") || host === undefined || named.length > 1 || parseAuthority(host) === undefined) return undefined;
+  const question = url.indexOf("?");
+  const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !name.startsWith(":")));
+  return {
+    method: request.method ?? "GET",
+    path: question < 0 ? url : url.slice(0, question),
+    search: question < 0 ? "" : url.slice(question),
+    headers: { ...headers, host },
+  };
+}
+
+/** Fires with `cancelled` when the client has gone before its answer was complete. */
+export function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort(new StewardError("cancelled", "the client went away"));
+  });
+  return gone.signal;
+}
+
+/** The request as REST takes it. */
+export function restRequest(request: ServerRequest, head: Head, signal: AbortSignal, requestId: string): RestRequest {
+  return { ...head, signal, requestId, readBody: (limitBytes) => readBody(request, limitBytes) };
+}
+
+/**
+ * The chunks of a body. Ending early leaves the connection alive: the rest is read and dropped, for as long as the
+ * listener's body time allows, so that the client can read why.
+ */
+export async function* bodyChunks(request: ServerRequest): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw new StewardError("cancelled", "the request broke off before its body was complete", { cause: error });
+  } finally {
+    if (!request.destroyed) request.resume();
+  }
+}
+
+/** The whole body. Throws `too_large` as soon as it is known to be, `cancelled` when it does not come whole. */
+export async function readBody(request: ServerRequest, limitBytes: number): Promise<Uint8Array> {
+  const tooLarge = (): StewardError => new StewardError("too_large", `the body is larger than ${limitBytes} bytes; send less at a time`, { rule: "body_bytes" });
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
+    request.resume();
+    throw tooLarge();
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of bodyChunks(request)) {
+    bytes += chunk.length;
+    if (bytes > limitBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** When a stream is to end before its time. */
+export interface StreamEnds {
+  /** The client has gone. */
+  readonly gone: AbortSignal;
+  /** The listener drains: event streams, which never end by themselves, end whole. */
+  readonly draining: AbortSignal;
+}
+
+/** Sends an answer. A stream that throws is cut, so that the client sees it is incomplete. Never rejects. */
+export async function writeAnswer(request: ServerRequest, response: ServerResponse, answer: RestAnswer, ends: StreamEnds): Promise<void> {
+  const { body } = answer;
+  if (typeof body === "string" || body instanceof Uint8Array) {
+    const length = answer.status === 204 || answer.status === 304 || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    response.writeHead(answer.status, { ...answer.headers, ...length });
+    response.end(body);
+    return;
+  }
+  const endless = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
+  const signal = endless ? AbortSignal.any([ends.gone, ends.draining]) : ends.gone;
+  try {
+    response.writeHead(answer.status, { ...answer.headers });
+    response.flushHeaders();
+    await pour(untilAborted(body, signal), response, signal);
+    response.end();
+  } catch {
+    // The body's maker has logged it; the client has gone, or sees a cut.
+    if (endless && ends.draining.aborted) response.end();
+    else cut(request);
+  }
+}
+
+async function pour(chunks: AsyncIterable<string | Uint8Array>, response: ServerResponse, signal: AbortSignal): Promise<void> {
+  for await (const chunk of chunks) {
+    if (!response.write(chunk)) await once(response, "drain", { signal });
+  }
+}

@@ -1,0 +1,198 @@
+/** Connect, gRPC-Web and gRPC over the services' handlers: access before the body is read, rules, deadlines, errors, streams that end when nobody wants them. */
+import type { DescMessage, DescMethod, DescMethodBiDiStreaming, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { Code as RpcCode, ConnectError, createConnectRouter, createContextKey, createContextValues, type ConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
+import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { compressionBrotli, compressionGzip, universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
+import { StewardError } from "../src/kernel/base/errors.ts";
+import type { Log } from "../src/kernel/base/log.ts";
+import { cut, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { BoundService, Call, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
+import { invalidRequest } from "../src/kernel/wire/issues.ts";
+import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
+import type { Validator } from "../src/kernel/wire/validate.ts";
+import type { Authorize, RequestHead } from "./access/authorize.ts";
+import { isInternal, seenError } from "./codes.ts";
+import { accessOf } from "./methods.ts";
+import { bodyChunks } from "./node-http.ts";
+import { rpcError } from "./rpc-errors.ts";
+import { orAborted, untilAborted } from "./until-aborted.ts";
+
+/** A bidirectional stream that answers each message with one. */
+export interface Conversation {
+  readonly method: DescMethodBiDiStreaming;
+  readonly reply: (request: MessageShape<DescMessage>) => MessageInitShape<DescMessage>;
+}
+
+/** Ties a reply to the method it answers. */
+export function bindConversation<I extends DescMessage, O extends DescMessage>(method: DescMethodBiDiStreaming<I, O>, reply: (request: MessageShape<I>) => MessageInitShape<O>): Conversation {
+  return { method, reply: (request) => reply(request as MessageShape<I>) };
+}
+
+/** What rpc is made of. */
+export interface RpcDeps {
+  readonly services: readonly BoundService[];
+  readonly conversations: readonly Conversation[];
+  readonly authorize: Authorize;
+  readonly validator: Validator;
+  readonly log: Log;
+  /** Fires when the process begins to stop: streams end with `UNAVAILABLE`, single answers may still be given. */
+  readonly draining: AbortSignal;
+}
+
+/** Rpc over HTTP/1.1 and HTTP/2. */
+export interface Rpc {
+  /** Whether a path belongs to rpc, known or not: `/steward.*` and `/grpc.*`. */
+  owns(path: string): boolean;
+  /** Answers one request. Never rejects; resolves when the answer is over. */
+  handle(request: ServerRequest, response: ServerResponse, head: RequestHead, requestId: string): Promise<void>;
+}
+
+const MESSAGE_BYTES = 4 * 1024 * 1024;
+const headKey = createContextKey<{ readonly head: RequestHead; readonly requestId: string } | undefined>(undefined);
+
+/** Throws when a method does not say who may call it. */
+export function createRpc(deps: RpcDeps): Rpc {
+  const methods = new Map([...deps.services.flatMap(({ desc }) => desc.methods), ...deps.conversations.map(({ method }) => method)].map((method) => [method, ruleOf(method)]));
+  const router = createConnectRouter({
+    acceptCompression: [compressionGzip, compressionBrotli],
+    jsonOptions: { ignoreUnknownFields: false },
+    readMaxBytes: MESSAGE_BYTES,
+    requestGate: (context) => admit(deps, methods.get(context.method), context),
+  });
+  for (const service of deps.services) for (const method of service.desc.methods) bindMethod(router, deps, service, method);
+  for (const conversation of deps.conversations) bindTalk(router, deps, conversation);
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return {
+    owns: (path) => /^\/(steward|grpc)\.[^/]*\//.test(path),
+    async handle(request, response, head, requestId) {
+      const handler = handlers.get(head.path);
+      if (handler === undefined) return answerUnknown(request, response, head.path);
+      const values = createContextValues().set(headKey, { head, requestId });
+      const over = new Promise<void>((resolve) => response.once("close", resolve));
+      const answered = handler({ ...universalRequestFromNodeRequest(request, response, undefined, values), body: bodyChunks(request) })
+        .then((answer) => universalResponseToNodeResponse(withReadableMessage(answer), response))
+        .catch((error: unknown) => {
+          deps.log.debug("an rpc broke off", { error, request_id: requestId });
+          if (!response.writableEnded) cut(request);
+        });
+      // The library's promise stays open when all went well.
+      await Promise.race([answered, over]);
+    },
+  };
+}
+
+// The library also escapes what gRPC leaves as it is, and grpc-js shows such a text with its escapes.
+function withReadableMessage(answer: UniversalServerResponse): UniversalServerResponse {
+  const { body, trailer } = answer;
+  if (trailer === undefined || body === undefined) return answer;
+  const unescaped = async function* (): AsyncGenerator<Uint8Array> {
+    yield* body;
+    const message = trailer.get("grpc-message");
+    if (message !== null) trailer.set("grpc-message", encodeGrpcMessage(decodeURIComponent(message)));
+  };
+  return { ...answer, body: unescaped() };
+}
+
+/** Percent-encodes what the gRPC protocol says must be (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and no more. */
+function encodeGrpcMessage(text: string): string {
+  return [...Buffer.from(text)].map((byte) => (byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)).join("");
+}
+
+interface MethodRule {
+  readonly access: Access;
+  readonly dialect: DialectName;
+}
+
+// Health must answer without a credential; reflection tells everything there is (RESOLUTIONS §5).
+function ruleOf(method: DescMethod): MethodRule {
+  const { typeName, file } = method.parent;
+  if (typeName.startsWith("grpc.health.")) return { access: Access.PUBLIC, dialect: "monitor" };
+  if (typeName.startsWith("grpc.")) return { access: Access.OPERATOR, dialect: "monitor" };
+  return { access: accessOf(method), dialect: styleOf(file).dialect };
+}
+
+function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerContext): void {
+  const known = context.values.get(headKey);
+  const refusal = rule === undefined || known === undefined ? new StewardError("internal", "an rpc without its rule was reached") : deps.authorize(rule.access, rule.dialect, known.head);
+  if (refusal !== undefined) throw seen(deps, context, refusal);
+}
+
+function bindMethod(router: ConnectRouter, deps: RpcDeps, service: BoundService, method: DescMethod): void {
+  const handler = service.handler(method);
+  const implementation = method.methodKind === "server_streaming"
+    ? (message: MessageShape<DescMessage>, context: HandlerContext) => stream(deps, handler as StreamHandler<DescMessage, DescMessage>, message, context)
+    : (message: MessageShape<DescMessage>, context: HandlerContext) => unary(deps, handler as UnaryHandler<DescMessage, DescMessage>, message, context);
+  router.rpc(method, implementation as unknown as MethodImpl<DescMethod>);
+}
+
+async function unary(deps: RpcDeps, handler: UnaryHandler<DescMessage, DescMessage>, message: MessageShape<DescMessage>, context: HandlerContext): Promise<MessageInitShape<DescMessage>> {
+  try {
+    check(deps, context.method, message);
+    return await orAborted(Promise.resolve(handler(message, callOf(context, context.signal))), context.signal);
+  } catch (thrown) {
+    throw seen(deps, context, thrown);
+  }
+}
+
+async function* stream(deps: RpcDeps, handler: StreamHandler<DescMessage, DescMessage>, message: MessageShape<DescMessage>, context: HandlerContext): AsyncGenerator<MessageInitShape<DescMessage>> {
+  const signal = AbortSignal.any([context.signal, deps.draining]);
+  try {
+    check(deps, context.method, message);
+    yield* untilAborted(handler(message, callOf(context, signal)), signal);
+  } catch (thrown) {
+    throw seen(deps, context, thrown);
+  }
+}
+
+function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conversation): void {
+  const talk = async function* (messages: AsyncIterable<MessageShape<DescMessage>>, context: HandlerContext): AsyncGenerator<MessageInitShape<DescMessage>> {
+    try {
+      for await (const message of untilAborted(messages, AbortSignal.any([context.signal, deps.draining]))) yield reply(message);
+    } catch (thrown) {
+      throw seen(deps, context, thrown);
+    }
+  };
+  router.rpc(method, talk);
+}
+
+function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMessage>): void {
+  const found = deps.validator.check(method.input, message);
+  if (found.length > 0) throw invalidRequest(found);
+}
+
+function callOf(context: HandlerContext, signal: AbortSignal): Call {
+  return { signal, requestId: requestIdOf(context) };
+}
+
+function requestIdOf(context: HandlerContext): string {
+  return context.values.get(headKey)?.requestId ?? "";
+}
+
+function seen(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectError {
+  if (thrown instanceof ConnectError) return thrown;
+  // The deadline and the client's end come as the library's own errors; what the handler makes of them tells less.
+  if (context.signal.aborted && context.signal.reason instanceof ConnectError) return context.signal.reason;
+  const requestId = requestIdOf(context);
+  const error = deps.draining.aborted && thrown === deps.draining.reason ? new StewardError("not_ready", "Steward is stopping") : seenError(thrown, requestId);
+  if (isInternal(error)) deps.log.error("an rpc failed", { error: thrown, request_id: requestId, method: `${context.service.typeName}/${context.method.name}` });
+  return rpcError(error, ruleOf(context.method).dialect, context.method.input);
+}
+
+// What the library does for methods it does not know of is a bare 404, which only Connect's clients understand.
+function answerUnknown(request: ServerRequest, response: ServerResponse, path: string): void {
+  const error = new ConnectError(`there is no method ${path.slice(0, 200)}`, RpcCode.Unimplemented);
+  const type = request.headers["content-type"] ?? "";
+  request.resume();
+  if (/^application\/grpc(-web|-web-text)?(\+|;|$)/.test(type)) {
+    // Set and not written: the status counts as trailers only when the head itself ends the stream.
+    response.setHeader("content-type", type);
+    for (const [name, value] of setTrailerStatus(new Headers(), error)) response.setHeader(name, name === "grpc-message" ? encodeGrpcMessage(error.rawMessage) : value);
+    response.end();
+  } else {
+    response.writeHead(404, { "content-type": "application/json" });
+    response.end(errorToJsonBytes(error, undefined));
+  }
+}

@@ -1,0 +1,33 @@
+/** Waiting that a signal ends, for promises and streams whose makers may not listen to it. */
+
+/** Settles as the promise does, or rejects with the signal's reason, whichever comes first. Leaves no listener behind. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+/**
+ * The same items until the signal fires; then throws its reason. Whoever stops early, consumer or signal, ends the
+ * source: its `return` is called at once, also while it is waiting for its next item or its consumer is.
+ */
+export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  // A generator that is waiting runs its `return` only when it goes on, so nobody waits for that.
+  const end = (): void => void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    for (;;) {
+      const step = await orAborted(Promise.resolve(iterator.next()), signal);
+      if (step.done === true) return;
+      yield step.value;
+      signal.throwIfAborted();
+    }
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}

@@ -1,0 +1,246 @@
+import { connect as connectHttp2, constants } from "node:http2";
+import { fromBinary } from "@bufbuild/protobuf";
+import { ViolationsSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
+import { SystemService } from "../../src/gen/steward/dedup/v1/system_pb.ts";
+import { StewardError } from "../../src/kernel/base/errors.ts";
+import { Secret } from "../../src/kernel/base/secret.ts";
+import { connectCall, grpcClient, jobService, startGateway, systemService } from "./start-gateway.ts";
+
+const getJob = "/steward.dedup.v1.JobService/GetJob";
+const listJobs = "/steward.dedup.v1.JobService/ListJobs";
+
+async function caught(promise: Promise<unknown>): Promise<ConnectError> {
+  return ConnectError.from(await promise.then(() => Promise.reject(new Error("no error")), (error: unknown) => error));
+}
+
+describe("one port", () => {
+  it("answers Connect, gRPC-Web and gRPC, unary and streaming, over HTTP/1.1 and HTTP/2", async () => {
+    const { url } = await startGateway();
+    const transports = [
+      createConnectTransport({ baseUrl: url, httpVersion: "1.1" }), createConnectTransport({ baseUrl: url, httpVersion: "2" }),
+      createConnectTransport({ baseUrl: url, httpVersion: "1.1", useBinaryFormat: true }),
+      createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" }), createGrpcWebTransport({ baseUrl: url, httpVersion: "2" }),
+      createGrpcTransport({ baseUrl: url }),
+    ];
+    for (const transport of transports) {
+      const jobs = createClient(JobService, transport);
+      expect((await jobs.getJob({ jobId: "j1" })).data?.id).toBe("j1");
+      const events: string[] = [];
+      for await (const message of jobs.watchJob({ jobId: "j1" })) events.push(message.event);
+      expect(events).toEqual(["progress", "complete"]);
+    }
+  });
+
+  it("answers REST and grpc-js clients beside them", async () => {
+    const { url, host } = await startGateway();
+    const rest = await fetch(`${url}/api/v1/jobs/j2`);
+    expect(await rest.json()).toMatchObject({ data: { id: "j2" } });
+    expect((await grpcClient(host).unary(JobService.method.getJob, { jobId: "j3" })).data?.id).toBe("j3");
+  });
+});
+
+describe("a method nobody serves", () => {
+  it("is unimplemented in every protocol", async () => {
+    const { url, host } = await startGateway({ services: [systemService()] });
+    expect(await connectCall(url, getJob, "{}")).toMatchObject({ status: 404, json: { code: "unimplemented" } });
+    await expect(grpcClient(host).unary(JobService.method.getJob, { jobId: "x" })).rejects.toMatchObject({ code: 12, details: expect.stringContaining(getJob) as string });
+    const web = createClient(JobService, createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" }));
+    expect((await caught(web.getJob({ jobId: "x" }))).code).toBe(Code.Unimplemented);
+  });
+});
+
+describe("a request's rules", () => {
+  it("are checked before the handler, and the findings travel as violations", async () => {
+    let called = false;
+    const { url, host } = await startGateway({ services: [jobService({ listJobs: () => ((called = true), { data: [] }) })] });
+    const error = await caught(createClient(JobService, createGrpcTransport({ baseUrl: url })).listJobs({ limit: 201 }));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toBe("limit must be between 1 and 200");
+    const [violation] = error.findDetails(ViolationsSchema)[0]?.violations ?? [];
+    expect(violation).toMatchObject({ message: "limit must be between 1 and 200", ruleId: "int32.gte_lte" });
+    expect(violation?.field?.elements).toMatchObject([{ fieldName: "limit", fieldNumber: 3 }]);
+    await expect(grpcClient(host).unary(JobService.method.listJobs, { limit: 0 })).rejects.toMatchObject({ code: 3 });
+    const json = await connectCall(url, listJobs, '{"limit":500}');
+    expect(json.status).toBe(400);
+    const [detail] = json.json["details"] as { type: string; value: string }[];
+    expect(detail?.type).toBe("buf.validate.Violations");
+    expect(fromBinary(ViolationsSchema, Buffer.from(detail?.value ?? "", "base64")).violations).toHaveLength(1);
+    expect(called).toBe(false);
+  });
+
+  it("refuse unknown fields of JSON by name, over Connect and gRPC alike", async () => {
+    const { url } = await startGateway();
+    const answer = await connectCall(url, getJob, '{"jobId":"a","colour":"red"}');
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ code: "invalid_argument", message: expect.stringMatching(/"colour" is unknown/) as string });
+    const message = Buffer.from('{"jobId":"a","colour":"red"}');
+    const frame = Buffer.concat([Uint8Array.of(0, 0, 0, 0, message.length), message]);
+    const grpc = await fetch(`${url}${getJob}`, { method: "POST", headers: { "content-type": "application/grpc-web+json" }, body: frame });
+    const trailers = await grpc.text();
+    expect(trailers).toMatch(/grpc-status: 3/);
+    expect(trailers).toMatch(/colour/);
+  });
+
+  it.each(["", "{", "[]", '{"jobId":5}', "null-ish"])("refuse the body %j", async (body) => {
+    const { url } = await startGateway();
+    expect(await connectCall(url, getJob, body)).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
+  });
+
+  it("refuse a message larger than 4 MiB, also when it is so only unpacked, and the connection goes on", async () => {
+    const { url, host } = await startGateway();
+    const large = "a".repeat(4 * 1024 * 1024);
+    await expect(grpcClient(host).unary(JobService.method.getJob, { jobId: large })).rejects.toMatchObject({ code: 8 });
+    expect(await connectCall(url, getJob, JSON.stringify({ jobId: large }))).toMatchObject({ status: 429, json: { code: "resource_exhausted" } });
+    const { gzipSync } = await import("node:zlib");
+    const packed = await fetch(`${url}${getJob}`, { method: "POST", headers: { "content-type": "application/json", "content-encoding": "gzip" }, body: gzipSync(JSON.stringify({ jobId: large })) });
+    expect(packed.status).toBe(429);
+    expect((await connectCall(url, getJob, '{"jobId":"a"}')).status).toBe(200);
+  });
+});
+
+describe("an error of a handler", () => {
+  it("keeps its meaning and its remedy", async () => {
+    const { host, url } = await startGateway({ services: [jobService({
+      getJob: () => { throw new StewardError("not_found", "there is no job j", { remedy: "list jobs to see what there is" }); },
+      cancelJob: () => { throw new StewardError("exhausted", "too many at once", { retryAfterMs: 2500 }); },
+    })] });
+    await expect(grpcClient(host).unary(JobService.method.getJob, { jobId: "j" })).rejects.toMatchObject({ code: 5, details: "there is no job j; list jobs to see what there is" });
+    const busy = await connectCall(url, "/steward.dedup.v1.JobService/CancelJob", "{}");
+    expect(busy.headers.get("retry-after")).toBe("3");
+  });
+
+  it("shows no internals, and the log has them under the request's id", async () => {
+    const { url, host, lines } = await startGateway({ services: [jobService({
+      getJob: () => { throw new Error("password hunter2 at /var/lib"); },
+      async *watchJob() {
+        yield { event: "progress" };
+        throw new Error("password hunter2 at /var/lib");
+      },
+    })] });
+    const unary = await connectCall(url, getJob, "{}", { "x-request-id": "find-me" });
+    expect(unary).toMatchObject({ status: 500, json: { code: "internal" } });
+    expect(JSON.stringify(unary.json)).not.toContain("hunter2");
+    const stream = grpcClient(host).stream(JobService.method.watchJob, { jobId: "j" });
+    const failure = await new Promise<Error>((resolve) => stream.on("data", () => undefined).on("error", resolve));
+    expect(failure).toMatchObject({ code: 13 });
+    expect(failure.message).not.toContain("hunter2");
+    expect(lines.find((line) => line.includes("hunter2") && line.includes("find-me"))).toBeDefined();
+  });
+});
+
+describe("a deadline", () => {
+  it("reaches the handler's signal and answers in time although the handler does not end", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { host, gateway } = await startGateway({ services: [systemService({
+      getHealth: (_request, { signal }) => new Promise(() => signal.addEventListener("abort", () => resolve())),
+    })] });
+    await expect(grpcClient(host).unary(SystemService.method.getHealth, {}, { deadlineMs: 100 })).rejects.toMatchObject({ code: 4 });
+    await promise;
+    await expect.poll(() => gateway.inFlight()).toBe(0);
+  });
+
+  it("of Connect is answered by the server", async () => {
+    const { url } = await startGateway({ services: [systemService({ getHealth: () => new Promise(() => undefined) })] });
+    const answer = await connectCall(url, "/steward.dedup.v1.SystemService/GetHealth", "{}", { "connect-timeout-ms": "50" });
+    expect(answer).toMatchObject({ status: 504, json: { code: "deadline_exceeded" } });
+  });
+});
+
+describe("access", () => {
+  const auth = { token: Secret.of("word", "test"), allowedHosts: [] };
+  const wrong = Buffer.from("op:word").toString("base64");
+
+  it("is refused before the body is read, in the words of each protocol", async () => {
+    const { url, host } = await startGateway({ auth });
+    const plain = await connectCall(url, getJob, "not even JSON");
+    expect(plain).toMatchObject({ status: 401, json: { code: "unauthenticated" } });
+    expect(plain.headers.get("www-authenticate")).toMatch(/Bearer/);
+    await expect(grpcClient(host).unary(JobService.method.getJob, { jobId: "j" })).rejects.toMatchObject({ code: 16 });
+    const stream = createClient(JobService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" })).watchJob({ jobId: "j" });
+    expect((await caught((async () => { for await (const message of stream) expect(message).toBeUndefined(); })())).code).toBe(Code.Unauthenticated);
+  });
+
+  it("is given to the token and to public methods", async () => {
+    const { url, host } = await startGateway({ auth });
+    expect((await connectCall(url, getJob, '{"jobId":"j"}', { authorization: "Bearer word" })).status).toBe(200);
+    expect((await connectCall(url, getJob, '{"jobId":"j"}', { authorization: `Basic ${wrong}` })).status).toBe(200);
+    expect((await connectCall(url, "/steward.dedup.v1.SystemService/GetHealth", "{}")).status).toBe(200);
+    expect((await grpcClient(host, { authorization: "Bearer word" }).unary(JobService.method.getJob, { jobId: "j" })).data?.id).toBe("j");
+  });
+
+  it("is refused to pages of other sites", async () => {
+    const { url } = await startGateway();
+    expect(await connectCall(url, getJob, "{}", { origin: "http://evil.example" })).toMatchObject({ status: 403, json: { code: "permission_denied" } });
+    expect(await connectCall(url, getJob, "{}", { "sec-fetch-site": "cross-site" })).toMatchObject({ status: 403 });
+    expect((await connectCall(url, getJob, '{"jobId":"j"}', { origin: url, "sec-fetch-site": "same-origin" })).status).toBe(200);
+  });
+});
+
+describe("a stream", () => {
+  it("ends its handler when the client vanishes, although the handler listens to nothing", async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const endless = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => undefined),
+        return: () => (resolve("returned"), Promise.resolve({ done: true as const, value: undefined })),
+      }),
+    };
+    const { host, gateway } = await startGateway({ services: [jobService({ watchJob: () => endless })] });
+    const stream = grpcClient(host).stream(JobService.method.watchJob, { jobId: "j" });
+    stream.on("error", () => undefined);
+    await expect.poll(() => gateway.inFlight()).toBe(1);
+    stream.cancel();
+    expect(await promise).toBe("returned");
+    await expect.poll(() => gateway.inFlight()).toBe(0);
+  });
+
+  it("ends its handler when a client that reads nothing vanishes", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let sent = 0;
+    const { url, gateway } = await startGateway({ services: [jobService({
+      async *watchJob() {
+        try {
+          for (;; sent += 1) yield { event: "x".repeat(8 * 1024) };
+        } finally {
+          resolve();
+        }
+      },
+    })] });
+    // grpc-js reads on whatever its reader does, so this client is a bare one.
+    const session = connectHttp2(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": "/steward.dedup.v1.JobService/WatchJob", "content-type": "application/grpc", te: "trailers" });
+    stream.on("error", () => undefined).pause();
+    stream.end(new Uint8Array(5));
+    let before = -1;
+    await expect.poll(() => { const still = sent > 0 && sent === before; before = sent; return still; }, { interval: 50 }).toBe(true);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await promise;
+    await expect.poll(() => gateway.inFlight()).toBe(0);
+  });
+
+  it("ends with UNAVAILABLE when the process stops, while single answers are still given", async () => {
+    const { promise: release, resolve } = Promise.withResolvers<void>();
+    const { host, gateway } = await startGateway({ services: [systemService({ getHealth: async () => (await release, { data: { status: "late" } }) }), jobService({
+      async *watchJob(_request, { signal }) {
+        yield { event: "progress" };
+        await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+      },
+    })] });
+    const client = grpcClient(host);
+    const stream = client.stream(JobService.method.watchJob, { jobId: "j" });
+    const ended = new Promise<Error>((done) => stream.on("error", done));
+    await new Promise((done) => stream.once("data", done));
+    const single = client.unary(SystemService.method.getHealth, {});
+    await expect.poll(() => gateway.inFlight()).toBe(2);
+    const stopped = gateway.stop(10_000);
+    expect(await ended).toMatchObject({ code: 14, details: "Steward is stopping" });
+    resolve();
+    expect((await single).data?.status).toBe("late");
+    await stopped;
+  });
+});
