@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
-import { nearestName } from "../kernel/config/nearest.ts";
+import { nearest } from "../kernel/base/nearest.ts";
 import { asParseArgs, commandNames, daemonOptions, dedupOptions, type NumberRange, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
@@ -41,7 +41,7 @@ export function parseArguments(args: readonly string[]): Invocation {
   if (first === undefined || first.startsWith("-")) return parseDaemon(args);
   if (first === "dedup") return parseDedup(rest);
   if (first === "help") return parseHelp(rest);
-  throw misuse(`unknown command ${quote(first)}`, nearestName(first, commandNames));
+  throw misuse(`unknown command ${quote(first)}`, nearest(first, commandNames));
 }
 
 function parseDaemon(args: readonly string[]): Invocation {
@@ -75,7 +75,7 @@ function parseHelp(args: readonly string[]): Invocation {
   const [topic] = args;
   if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
   if (topic === "dedup") return { command: "help", topic };
-  throw misuse(`there is no help on ${quote(topic)}`, nearestName(topic, commandNames));
+  throw misuse(`there is no help on ${quote(topic)}`, nearest(topic, commandNames));
 }
 
 interface Parsed {
@@ -125,13 +125,13 @@ function readNumber(shown: string, text: string, range: NumberRange, command: st
 }
 
 function unknownOption(shown: string, name: string, table: OptionTable, command: string | undefined): StewardError {
-  const nearest = nearestName(name, Object.keys(table));
-  return misuse(`unknown option ${shorten(shown)}`, nearest === undefined ? undefined : `--${nearest}`, command);
+  const meant = nearest(name, Object.keys(table));
+  return misuse(`unknown option ${shorten(shown)}`, meant === undefined ? undefined : `--${meant}`, command);
 }
 
-function misuse(problem: string, nearest?: string, command?: string): StewardError {
+function misuse(problem: string, meant?: string, command?: string): StewardError {
   const who = command === undefined ? "steward" : `steward ${command}`;
-  const hint = nearest === undefined ? "" : `, did you mean ${nearest}?`;
+  const hint = meant === undefined ? "" : `, did you mean ${meant}?`;
   return new StewardError("invalid", `${who}: ${problem}${hint === "" ? ";" : hint} see ${who} --help`, { rule: "usage" });
 }
 

@@ -159,7 +159,7 @@ export async function groupDocuments(input: GroupDocumentsInput): Promise<Report
   const groups: ReportableGroup[] = [];
   for (let at = 0; at < found.length; at += GROUPS_AT_ONCE) {
     const some = found.slice(at, at + GROUPS_AT_ONCE);
-    const descriptions = await describeGroups(some, { pool: input.pool, facts: input.document, text: input.text, parameters: input.parameters, signal: input.signal });
+    const descriptions = await describeGroups(some, { ...input, facts: (number) => input.document(number) });
     for (const [index, group] of some.entries()) groups.push(report(group, descriptions[index]?.primary ?? 0, descriptions[index]?.reasons ?? [], input));
     await pause();
   }

@@ -1,7 +1,7 @@
 /** Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that nobody knows. */
 import type { Finding } from "./findings.ts";
 import { variableOf, type Environment, type Schema } from "./key.ts";
-import { nearestName } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import type { Raw } from "./raw.ts";
 
 /** The raw values by path; `a.b_file` for a secret that is to be read from a file. */
@@ -59,6 +59,6 @@ function unknownVariable(variable: string, known: ReadonlyMap<string, string>, s
   const base = { severity: "warning", path: variable, variable } as const;
   const plain = schema.find((key) => `${variableOf(key.path)}_FILE` === variable);
   if (plain !== undefined) return { ...base, rule: `is ignored: ${plain.path} is no secret and is not read from a file`, nearest: variableOf(plain.path) };
-  const nearest = nearestName(variable, known.keys());
-  return { ...base, rule: "is not a known variable and is ignored", ...(nearest === undefined ? {} : { nearest }) };
+  const meant = nearest(variable, known.keys());
+  return { ...base, rule: "is not a known variable and is ignored", ...(meant === undefined ? {} : { nearest: meant }) };
 }

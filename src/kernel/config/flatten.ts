@@ -1,7 +1,7 @@
 /** Finds the values of known keys in a file's tree, and names the keys that nobody knows. */
 import type { Finding } from "./findings.ts";
 import { sections, type Schema } from "./key.ts";
-import { nearestName } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { describeRaw, type Raw } from "./raw.ts";
 
 /** The raw values by path. A secret `a.b` may also appear as `a.b_file`. */
@@ -33,11 +33,11 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
 function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
   const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
   const siblings = known.filter((candidate) => (candidate.includes(".") ? candidate.slice(0, candidate.lastIndexOf(".")) : "") === parent);
-  const nearest = nearestName(path, siblings) ?? nearestName(path, known) ?? sameLeaf(path, known);
-  const remedy = nearest === undefined && siblings.length > 0 ? `known here: ${siblings.toSorted().join(", ")}.` : undefined;
+  const meant = nearest(path, siblings) ?? nearest(path, known) ?? sameLeaf(path, known);
+  const remedy = meant === undefined && siblings.length > 0 ? `known here: ${siblings.toSorted().join(", ")}.` : undefined;
   return {
     severity: "error", path, rule: "is not a known key", ...raw.place,
-    ...(nearest === undefined ? {} : { nearest }), ...(remedy === undefined ? {} : { remedy }),
+    ...(meant === undefined ? {} : { nearest: meant }), ...(remedy === undefined ? {} : { remedy }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Lists of objects, e.g. `dedup.archives`: each object has rows of its own. They are written in the file only. */
 import type { Complaint } from "./findings.ts";
-import { nearestName } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { describeRaw, type Raw } from "./raw.ts";
 import type { Complain, KeyType } from "./types.ts";
 
@@ -41,8 +41,8 @@ function readObject<T extends object>(raw: Raw, options: { readonly fields: Fiel
   for (const [name, entry] of raw.entries) {
     if (known.includes(name)) continue;
     sound = false;
-    const nearest = nearestName(name, known);
-    complain({ rule: "is not a known key", ...(nearest === undefined ? { remedy: `known here: ${known.join(", ")}.` } : { nearest }) }, entry.place, `.${name}`);
+    const meant = nearest(name, known);
+    complain({ rule: "is not a known key", ...(meant === undefined ? { remedy: `known here: ${known.join(", ")}.` } : { nearest: meant }) }, entry.place, `.${name}`);
   }
   const object: Partial<T> = {};
   for (const name of known as (string & keyof T)[]) {

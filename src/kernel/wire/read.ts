@@ -6,7 +6,7 @@ import { create, ScalarType, type DescField, type DescMessage, type Message, typ
 import { assert } from "../base/errors.ts";
 import { createIssues, invalidRequest } from "./issues.ts";
 import { isBlank, parseJson } from "./json-text.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { acceptedNames, isWellKnown, jsonName } from "./style.ts";
 import { isObject, refuse, takeEnum, takeScalar, takeWellKnown, type Reading, type Take } from "./values.ts";
 

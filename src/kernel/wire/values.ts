@@ -6,7 +6,7 @@ import { fromJson, ScalarType, type DescEnum, type DescField, type JsonValue } f
 import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
 import type { Issues } from "./issues.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { enumTexts, styleOf } from "./style.ts";
 import { parseTime } from "./time.ts";
 

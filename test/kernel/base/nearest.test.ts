@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearest } from "../../../src/kernel/wire/nearest.ts";
+import { nearest } from "../../../src/kernel/base/nearest.ts";
 
 describe("the nearest name", () => {
   it.each([

@@ -1,0 +1,49 @@
+/** The page at `/`: what this address is and where its answers are, for a person who opened it in a browser. */
+import { createHash } from "node:crypto";
+import { Access } from "../gen/steward/options/v1/options_pb.ts";
+import type { PlainRoute } from "../kernel/service.ts";
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 42rem; margin: 3rem auto; padding: 0 1rem; }
+.banner { border: 2px solid; border-radius: 8px; padding: 0.5rem 1rem; }
+dt { font-weight: 600; margin-top: 1rem; } dd { margin: 0; }
+code { overflow-wrap: anywhere; }
+`;
+
+const rows: readonly (readonly [path: string, what: string])[] = [
+  ["/api/v1/duplicates", "groups of near-duplicate documents"],
+  ["/api/v1/documents", "the documents of the archives"],
+  ["/api/v1/jobs", "what runs and what ran"],
+  ["/api/v1/sync/status", "the last sync"],
+  ["/api/v1/analysis/status", "the last analysis"],
+  ["/api/v1/ready", "whether the document service can work"],
+  ["/readyz", "whether this process takes traffic"],
+];
+
+/** What the page says about this process. */
+export interface IndexPageOptions {
+  readonly demo: boolean;
+}
+
+/** The route. */
+export function indexRoute({ demo }: IndexPageOptions): PlainRoute {
+  const body = page(demo);
+  const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", "content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'` };
+  return { verb: "GET", template: "/", access: Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
+}
+
+function page(demo: boolean): string {
+  const banner = demo ? '<p class="banner">This is a demo: invented documents, nothing of yours is read or changed.</p>' : "";
+  const list = rows.map(([path, what]) => `<dt><a href="${path}"><code>${path}</code></a></dt><dd>${what}</dd>`).join("\n");
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Steward</title><style>${STYLE}</style></head>
+<body><h1>Steward</h1>
+${banner}
+<p>The same answers come over Connect, gRPC-Web and gRPC on this port; gRPC clients find the services by reflection.</p>
+<dl>
+${list}
+</dl>
+</body></html>
+`;
+}

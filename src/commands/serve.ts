@@ -1,0 +1,165 @@
+/** The daemon: places the services, starts everything in order, says where it listens, and stops when told to. */
+import { join } from "node:path";
+import { createGateway } from "../../gateway/gateway.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { defaultParameters } from "../dedup/analysis/parameters.ts";
+import { openArchive } from "../dedup/archives/open.ts";
+import { dedupArchives, dedupSyncInterval } from "../dedup/config.ts";
+import type { ArchiveConfig } from "../dedup/config.ts";
+import { openDedup } from "../dedup/service.ts";
+import type { Dedup } from "../dedup/service.ts";
+import { writeDemoArchive } from "../demo/archive.ts";
+import { systemClock } from "../kernel/base/clock.ts";
+import { systemIds } from "../kernel/base/ids.ts";
+import { createLog } from "../kernel/base/log.ts";
+import type { Log } from "../kernel/base/log.ts";
+import { formatAddress } from "../kernel/config/address.ts";
+import { formatFinding } from "../kernel/config/findings.ts";
+import { authToken, gatewayAllowedHosts, gatewayListen, loggingFormat, loggingLevel, poolThreads, servicesDedup } from "../kernel/config/house-keys.ts";
+import { createPool } from "../kernel/pool/pool.ts";
+import type { Pool } from "../kernel/pool/types.ts";
+import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
+import { createStateFactory } from "../kernel/state/state-factory.ts";
+import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
+import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
+import type { DaemonConfiguration } from "./configuration.ts";
+import { indexRoute } from "./index-page.ts";
+
+/** Everything is stopped within this time, or left behind. */
+const STOP_MS = 30_000;
+/** The demo's archive is the same everywhere. */
+const DEMO_SEED = 1;
+const DEMO_ARCHIVE = "demo";
+
+/** What the parts of one run share. */
+interface House {
+  readonly configuration: DaemonConfiguration;
+  readonly log: Log;
+  readonly pool: Pool;
+  readonly supervisor: Supervisor;
+  dedup?: Dedup;
+  gateway?: Gateway;
+}
+
+/** Runs until SIGINT or SIGTERM; resolves with the exit code. Throws what keeps it from starting. */
+export async function serve(configuration: DaemonConfiguration): Promise<number> {
+  const { config } = configuration;
+  const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: systemClock.now });
+  const threads = config.get(poolThreads);
+  const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
+  const house: House = { configuration, log, pool, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  announce(house);
+  const lock = lockStateDirectory(configuration.stateDirectory);
+  const stopped = stopSignal(house);
+  for (const component of components(house)) house.supervisor.add(component);
+  try {
+    await house.supervisor.start();
+    await greet(house);
+    await stopped;
+    return 0;
+  } catch (error) {
+    // A signal during the start is a stop like any other.
+    if (stopped.asked()) return 0;
+    throw error;
+  } finally {
+    await house.supervisor.stop(STOP_MS);
+    lock.release();
+  }
+}
+
+function announce({ configuration, log }: House): void {
+  const { demo, stateDirectory, warnings } = configuration;
+  for (const finding of warnings) log.warn(formatFinding(finding));
+  if (demo.demo) log.info("this is a demo: invented documents, nothing of yours is read or changed", { because: demo.reason });
+  log.info("state", { directory: stateDirectory });
+}
+
+/** Resolves at the first SIGINT or SIGTERM; the second one makes everything stop at once. */
+function stopSignal({ supervisor, log }: House): Promise<void> & { asked(): boolean } {
+  let count = 0;
+  const first = new Promise<void>((resolve) => {
+    const hear = (signal: NodeJS.Signals): void => {
+      count += 1;
+      log.info(count === 1 ? "stopping" : "stopping at once", { signal });
+      resolve();
+      void supervisor.stop(count === 1 ? STOP_MS : 0);
+    };
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, hear);
+  });
+  return Object.assign(first, { asked: () => count > 0 });
+}
+
+function components(house: House): Component[] {
+  const { config } = house.configuration;
+  const parts: Component[] = [poolComponent(house), gatewayComponent(house)];
+  if (config.get(servicesDedup)) parts.push(dedupComponent(house));
+  return parts;
+}
+
+function poolComponent({ pool }: House): Component {
+  return { name: "pool", needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => pool.close() };
+}
+
+function dedupComponent(house: House): Component {
+  const { configuration, log, pool } = house;
+  const { demo, stateDirectory, config } = configuration;
+  return {
+    name: "dedup", needs: ["pool"], readiness: "required",
+    health: () => (house.dedup?.healthy() === false ? { ok: false, reason: "a store is not well" } : { ok: true }),
+    async start(signal) {
+      const state = createStateFactory({ directory: stateDirectory, clock: systemClock, log: log.child("state") });
+      house.dedup = await openDedup({ state, pool, clock: systemClock, ids: systemIds, log: log.child("dedup") }, {
+        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)),
+        parameters: defaultParameters, syncIntervalMs: config.get(dedupSyncInterval), demo: demo.demo,
+      }, signal);
+    },
+    async stop(deadlineMs) {
+      await house.dedup?.close(deadlineMs);
+    },
+  };
+}
+
+/** The configured archives, with the invented one first in a demo. */
+async function archiveRows({ configuration }: House): Promise<ArchiveConfig[]> {
+  const configured = configuration.config.get(dedupArchives).filter((row) => !configuration.demo.demo || row.name !== DEMO_ARCHIVE);
+  if (!configuration.demo.demo) return [...configured];
+  const path = join(configuration.stateDirectory, "archive");
+  await writeDemoArchive(path, { seed: DEMO_SEED });
+  return [{ name: DEMO_ARCHIVE, kind: "folder", path, include: [], exclude: [] }, ...configured];
+}
+
+function gatewayComponent(house: House): Component {
+  const { configuration, log, supervisor } = house;
+  const { config } = configuration;
+  return {
+    name: "gateway", needs: config.get(servicesDedup) ? ["dedup"] : [], readiness: "required",
+    async start() {
+      const token = config.get(authToken);
+      const service = house.dedup?.service;
+      house.gateway = createGateway({
+        services: service?.rpc ?? [],
+        plain: [...(service?.plain ?? []), indexRoute({ demo: configuration.demo.demo })],
+        probes: {
+          live: () => ({ ok: true, reasons: [] }),
+          ready: () => supervisor.ready(),
+          serviceReady: () => house.dedup?.healthy() ?? false,
+        },
+        auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts) },
+        log: log.child("gateway"), clock: systemClock, ids: systemIds,
+      }, { address: config.get(gatewayListen) });
+      await house.gateway.start();
+    },
+    async stop(deadlineMs) {
+      await house.gateway?.stop(deadlineMs);
+    },
+  };
+}
+
+/** The start line first, then what a person wants to know. */
+async function greet({ configuration, dedup, gateway, log }: House): Promise<void> {
+  const { host } = configuration.config.get(gatewayListen);
+  const url = `http://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
+  process.stdout.write(`steward listening on ${url}\n`);
+  if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
+  await dedup?.begin({ syncNow: configuration.demo.demo });
+}

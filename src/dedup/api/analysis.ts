@@ -1,0 +1,38 @@
+/** Starting an analysis and asking how far the last one is (contract §4.2). */
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";
+import type { Jobs, JobType } from "../../kernel/jobs/types.ts";
+import type { BoundService } from "../../kernel/service.ts";
+import { bindService } from "../../kernel/service.ts";
+import type { Env } from "../../kernel/state/types.ts";
+import type { AnalysisInput, AnalysisResult } from "../analysis/job.ts";
+import type { GroupIndex } from "../groups/index.ts";
+import { metaNumber } from "../meta.ts";
+
+/** What the answers come from. */
+export interface AnalysisApiDeps {
+  readonly env: Env;
+  readonly jobs: Pick<Jobs, "start" | "active">;
+  readonly job: JobType<AnalysisInput, AnalysisResult>;
+  readonly index: GroupIndex;
+}
+
+/** StartAnalysis and GetAnalysisStatus. */
+export function analysisHandlers({ env, jobs, job, index }: AnalysisApiDeps): BoundService {
+  return bindService(AnalysisService, {
+    async startAnalysis({ force }) {
+      return { data: { jobId: (await jobs.start(job, { force })).id } };
+    },
+    getAnalysisStatus() {
+      const active = jobs.active(job.exclusive);
+      const lastAtMs = env.read((snapshot) => metaNumber(snapshot, "lastAnalysisAtMs"));
+      return {
+        data: {
+          ...(lastAtMs === undefined ? {} : { lastAnalysisAt: timestampFromMs(lastAtMs) }),
+          totalDuplicateGroups: index.size, isAnalyzing: active !== undefined,
+          ...(active === undefined ? {} : { currentJobId: active.id }),
+        },
+      };
+    },
+  });
+}

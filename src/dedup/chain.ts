@@ -1,0 +1,79 @@
+/** What starts by itself: an analysis after a sync that changed something, and syncs by the clock. */
+import type { Clock } from "../kernel/base/clock.ts";
+import { toStewardError } from "../kernel/base/errors.ts";
+import type { Log } from "../kernel/base/log.ts";
+import type { Jobs, JobType } from "../kernel/jobs/types.ts";
+import type { AnalysisInput, AnalysisResult } from "./analysis/job.ts";
+import type { SyncInput, SyncResult } from "./sync/result.ts";
+
+/** What the chain starts. */
+export interface ChainDeps {
+  readonly jobs: Pick<Jobs, "start" | "active" | "watch">;
+  readonly sync: JobType<SyncInput, SyncResult>;
+  readonly analysis: JobType<AnalysisInput, AnalysisResult>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Starts jobs that nobody asked for by hand. */
+export interface Chain {
+  /** Starts an analysis now, or once more when the one that runs has ended: it began before the change. */
+  analyse(): void;
+  sync(): Promise<void>;
+  /** Starts a sync every `everyMs`, leaving out those that find one running. */
+  syncEvery(everyMs: number): void;
+  /** Starts nothing any more. */
+  stop(): void;
+}
+
+/** A chain that has started nothing yet. */
+export function createChain({ jobs, sync, analysis, clock, log }: ChainDeps): Chain {
+  const stopping = new AbortController();
+  let again = false;
+  let timer: Disposable | undefined;
+
+  async function start<I>(type: JobType<I, unknown>, input: I): Promise<void> {
+    if (stopping.signal.aborted) return;
+    try {
+      await jobs.start(type, input);
+    } catch (thrown) {
+      const error = toStewardError(thrown);
+      // Somebody asked for the same at the same moment: that is what was wanted.
+      if (error.code !== "already_running") log.error(`the ${type.type} could not be started`, { error: thrown });
+    }
+  }
+
+  async function whenFree(): Promise<void> {
+    const active = jobs.active(analysis.exclusive);
+    if (active) {
+      for await (const event of jobs.watch(active.id, stopping.signal)) if (event.event === "complete") break;
+    }
+    again = false;
+    await start(analysis, { force: false });
+  }
+
+  return {
+    analyse() {
+      if (again) return;
+      again = true;
+      void whenFree().catch(() => {
+        // Only stopping interrupts the watch.
+        again = false;
+      });
+    },
+    sync: () => start(sync, { force: false, purge: false }),
+    syncEvery(everyMs) {
+      const next = (): void => {
+        timer = clock.timer(clock.monotonic() + everyMs, () => {
+          if (jobs.active(sync.exclusive) === undefined) void start(sync, { force: false, purge: false });
+          next();
+        });
+      };
+      next();
+    },
+    stop() {
+      stopping.abort();
+      timer?.[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Documents that live only for one run: read from archives into memory, packed, with what was left out and why. */
+import { join } from "node:path";
+import type { Pool } from "../kernel/pool/types.ts";
+import { createClassifier } from "./analysis/outcome.ts";
+import type { Classifier, ReportableDocument } from "./analysis/outcome.ts";
+import type { AnalysisParameters } from "./analysis/parameters.ts";
+import type { Archive, SkippedItem } from "./archives/archive.ts";
+import { digestBatches } from "./sync/digest.ts";
+import type { DigestedDocument } from "./sync/digest.ts";
+
+/** Notes kept, each naming one thing; the rest is counted in `skipped`. */
+const MAX_NOTES = 1_000;
+
+/** What to read. */
+export interface CorpusInput {
+  readonly archives: readonly Archive[];
+  /** What each archive was called on the command line; the documents of a folder are named below it. */
+  readonly paths: readonly string[];
+  readonly parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">;
+  readonly pool: Pool;
+  readonly signal: AbortSignal;
+  /** Share read so far, 0 to 1, and documents read. */
+  progress(fraction: number, documents: number): void;
+}
+
+/** Documents by number, in the order they were read. */
+export interface Corpus {
+  readonly size: number;
+  readonly classifier: Classifier;
+  document(number: number): ReportableDocument;
+  /** The full text, zstd; undefined for a number that is not there. */
+  text(number: number): Uint8Array | undefined;
+  /** What was left out, by reason in words. */
+  skipped(parameters: Pick<AnalysisParameters, "minWords" | "ngramSize">): Readonly<Record<string, number>>;
+  /** One line each, naming what a person would want to know. */
+  readonly notes: readonly string[];
+}
+
+interface Held {
+  readonly document: ReportableDocument;
+  readonly text: Uint8Array;
+}
+
+/** Reads every archive to its end. Throws when one cannot be read at all. */
+export async function readCorpus(input: CorpusInput): Promise<Corpus> {
+  const held: Held[] = [];
+  const classifier = createClassifier(input.parameters);
+  const passed: Record<string, number> = {};
+  const notes: string[] = [];
+  const note = (text: string): void => {
+    if (notes.length < MAX_NOTES) notes.push(text);
+  };
+  for (const [at, archive] of input.archives.entries()) {
+    const name = nameIn(archive, input.paths[at] ?? archive.name);
+    await archive.check(input.signal);
+    const batches = archive.read({ known: () => false, force: true, signal: input.signal });
+    for await (const { items, fraction } of digestBatches(batches, input.pool, input.signal)) {
+      for (const item of items) {
+        if (item.kind === "skipped") skip(item, name, passed, note);
+        else if (item.kind === "document") add(item, name, held, classifier, note);
+      }
+      input.progress((at + fraction) / input.archives.length, held.length);
+    }
+  }
+  return {
+    classifier, notes,
+    get size() {
+      return held.length;
+    },
+    document: (number) => held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
+    text: (number) => held[number]?.text,
+    skipped: ({ minWords, ngramSize }) => ({
+      ...passed, "without text": classifier.skipped.noContent, [`of fewer than ${minWords} words`]: classifier.skipped.tooShort,
+      [`of fewer than ${ngramSize} words, too few for a phrase`]: classifier.skipped.shinglesFailed,
+    }),
+  };
+}
+
+/** A file is known by its path as a person would type it, a line by its id. */
+function nameIn(archive: Archive, path: string): (ref: string) => string {
+  return archive.kind === "folder" ? (ref) => join(path, ref) : (ref) => ref;
+}
+
+function add({ document, digest }: DigestedDocument, name: (ref: string) => string, held: Held[], classifier: Classifier, note: (text: string) => void): void {
+  const ref = name(document.ref);
+  for (const remark of document.notes) note(`${ref}: ${remark}`);
+  classifier.add(held.length, digest);
+  const { title, correspondent, documentType, tags, createdDate, addedDate, paperlessId } = document;
+  held.push({
+    text: digest.zstd,
+    document: { archive: "", archiveRef: ref, ref, title, wordCount: digest.wordCount, correspondent, documentType, tags, createdDate, addedDate, paperlessId },
+  });
+}
+
+function skip(item: SkippedItem, name: (ref: string) => string, passed: Record<string, number>, note: (text: string) => void): void {
+  passed[item.reason] = (passed[item.reason] ?? 0) + 1;
+  if (item.failure) note(`${name(item.ref)}: ${item.detail}`);
+}
