@@ -38,11 +38,13 @@ export function createMembership(index: GroupIndex): Membership {
       }
     },
     async forgetAll(commit, signal) {
-      for (let more = true; more;) {
+      for (;;) {
         signal.throwIfAborted();
+        let dropped = 0;
         await commit((tx) => {
-          more = dropSome(tx, index);
+          dropped = dropSome(tx, index);
         });
+        if (dropped === 0) return;
       }
     },
   };
@@ -53,11 +55,10 @@ function dropGroup(tx: Tx, index: GroupIndex, generation: number, id: string, li
   if (!live.some((one) => tx.get(groups, [one, id]))) tx.delete(decisions, id);
 }
 
-/** Returns whether there may be more. */
-function dropSome(tx: Tx, index: GroupIndex): boolean {
+function dropSome(tx: Tx, index: GroupIndex): number {
   const rows = [...tx.range(groups, { limit: ROWS_AT_ONCE })];
   for (const [[generation, id]] of rows) removeGroup(tx, index, generation, id);
   const records = [...tx.range(decisions, { limit: 4 * ROWS_AT_ONCE })];
   for (const [id] of records) tx.delete(decisions, id);
-  return rows.length > 0 || records.length > 0;
+  return rows.length + records.length;
 }

@@ -9,12 +9,12 @@ import { isDecided, rejectedMembers } from "./decision.ts";
 import type { DescribeDeps } from "./describe.ts";
 import { describeGroups } from "./describe.ts";
 import { currentGeneration } from "./generations.ts";
+import type { PlannedGroup } from "./generation-writer.ts";
 import type { FoundGroup } from "./graph.ts";
 import type { KnownGroup } from "./identity.ts";
 import { newGroupId } from "./identity.ts";
 import { groupRow, withoutMember } from "./row.ts";
 import type { SliceOptions } from "./steps.ts";
-import type { PlannedGroup } from "./store.ts";
 import { readGroup } from "./store.ts";
 
 /** The groups of the present generation. */

@@ -41,18 +41,20 @@ interface Rule {
 
 /** Chooses among at least one candidate. */
 export function suggestPrimary(candidates: readonly PrimaryCandidate[]): PrimaryChoice {
-  const reasons: string[] = [];
+  const helped: Rule[] = [];
   let best = [...candidates.keys()];
   for (const rule of rulesFor(candidates)) {
     if (best.length < 2) break;
     const ranks = new Map(best.map((index) => [index, rule.rank(candidates[index] as PrimaryCandidate)]));
     const highest = best.reduce((top, index) => Math.max(top, ranks.get(index) ?? -Infinity), -Infinity);
     const left = best.filter((index) => ranks.get(index) === highest);
-    if (left.length < best.length) reasons.push(rule.reason(candidates[left[0] ?? 0] as PrimaryCandidate));
+    if (left.length < best.length) helped.push(rule);
     best = left;
   }
   const [index = 0] = best.sort((a, b) => compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate));
-  if (best.length > 1) reasons.push(`lowest id in the archive among ${best.length} equals: ${idOf(candidates[index] as PrimaryCandidate)}`);
+  const chosen = candidates[index] as PrimaryCandidate;
+  const reasons = helped.map((rule) => rule.reason(chosen));
+  if (best.length > 1) reasons.push(`lowest id in the archive among ${best.length} equals: ${idOf(chosen)}`);
   return { index, reasons };
 }
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, infiniteStream, integer, nat, property, record, tuple, uniqueArray } from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FoundGroup } from "../../../src/dedup/groups/graph.ts";
 import { groupSteps, PAIR_LIMIT } from "../../../src/dedup/groups/graph.ts";
@@ -104,16 +104,16 @@ describe("pairs that a person rejected", () => {
 });
 
 /** A random graph: texts with one to three documents, edges, rejections. */
-const graphs = fc.record({
-  sizes: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 14 }),
-  ends: fc.uniqueArray(fc.tuple(fc.nat(13), fc.nat(13)), { maxLength: 30, selector: ([a, b]) => `${Math.min(a, b)},${Math.max(a, b)}` }),
-  rejections: fc.array(fc.array(fc.nat(30), { minLength: 2, maxLength: 4 }), { maxLength: 3 }),
-  seed: fc.infiniteStream(fc.nat(1_000)),
+const graphs = record({
+  sizes: array(integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 14 }),
+  ends: uniqueArray(tuple(nat(13), nat(13)), { maxLength: 30, selector: ([a, b]) => `${Math.min(a, b)},${Math.max(a, b)}` }),
+  rejections: array(array(nat(30), { minLength: 2, maxLength: 4 }), { maxLength: 3 }),
+  seed: infiniteStream(nat(1_000)),
 });
 
 describe("any graph", () => {
   it("gives the same groups whatever the order of texts, documents and edges", () => {
-    fc.assert(fc.property(graphs, ({ sizes, ends, rejections, seed }) => {
+    assert(property(graphs, ({ sizes, ends, rejections, seed }) => {
       const given = build(sizes, ends, rejections);
       const places = sizes.map((_, index) => ({ index, key: seed.next().value as number })).sort((a, b) => a.key - b.key).map(({ index }) => index);
       const edges = Array.from(given.edges, (one) => ({ one, key: seed.next().value as number })).sort((a, b) => a.key - b.key);
@@ -127,7 +127,7 @@ describe("any graph", () => {
   });
 
   it("puts every pair into a group and any two members at most two verified pairs apart", () => {
-    fc.assert(fc.property(graphs, ({ sizes, ends, rejections }) => {
+    assert(property(graphs, ({ sizes, ends, rejections }) => {
       const given = build(sizes, ends, rejections);
       const linked = linkedDocuments(given);
       const groups = find(given);

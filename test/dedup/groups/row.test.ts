@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { newDecision } from "../../../src/dedup/groups/decision.ts";
+import type { FoundGroup } from "../../../src/dedup/groups/graph.ts";
+import { groupSteps } from "../../../src/dedup/groups/graph.ts";
+import { groupRow, memberPairs, primaryOf, withoutMember } from "../../../src/dedup/groups/row.ts";
+import { runAtOnce } from "../../../src/dedup/groups/steps.ts";
+import type { GroupRow } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
+
+/** Texts {10, 30}, {20}, {40}: the first like both others. */
+function row(): GroupRow {
+  const scores = { confidence: 0.8, jaccard: 0.7, fuzzy: 0.9, discriminative: 1 };
+  const [found] = runAtOnce(groupSteps({
+    classes: [{ hash: "a", documents: [30, 10] }, { hash: "b", documents: [20] }, { hash: "c", documents: [40] }],
+    edges: [{ low: 0, high: 1, ...scores }, { low: 0, high: 2, ...scores, confidence: 0.9 }], rejections: [],
+  }));
+  return groupRow(found as FoundGroup, { id: "g", suggestedPrimary: 20, reasons: ["why"], gained: false, updatedAtMs: 1 });
+}
+
+function pairs(group: GroupRow, limit = 100): string[] {
+  return memberPairs(group, limit).map(({ a, b, confidence }) => `${a}-${b} ${confidence}`);
+}
+
+describe("a stored group", () => {
+  it("shows a pair for each two texts, then equal texts, then the rest, as many as asked", () => {
+    expect(pairs(row())).toEqual(["10-40 0.9", "10-20 0.8", "10-30 1", "30-40 0.9", "30-20 0.8"]);
+    expect(pairs(row(), 3)).toEqual(["10-40 0.9", "10-20 0.8", "10-30 1"]);
+  });
+
+  it("keeps the pairs of a text when the member that stood for it goes", () => {
+    const left = withoutMember(row(), 10, 7);
+    expect(left).toMatchObject({ members: [20, 30, 40], updatedAtMs: 7, suggestedPrimary: 20 });
+    expect(pairs(left)).toEqual(["30-40 0.9", "30-20 0.8"]);
+  });
+
+  it("loses the pairs of a text with its last member, and promotes the first that remains", () => {
+    const left = withoutMember(row(), 20, 7);
+    expect(left.suggestedPrimary).toBe(10);
+    expect(pairs(left)).toEqual(["10-40 0.9", "10-30 1", "30-40 0.9"]);
+    expect(pairs(withoutMember(withoutMember(left, 10, 7), 30, 7))).toEqual([]);
+  });
+
+  it("stays as it is without somebody who is no member", () => {
+    const group = row();
+    expect(withoutMember(group, 99, 7)).toBe(group);
+  });
+
+  it("is led by the person's choice, the suggestion or the first member, whoever is there", () => {
+    const chosen = { ...newDecision(1), primary: 40 };
+    expect(primaryOf(row(), chosen)).toBe(40);
+    expect(primaryOf(withoutMember(row(), 40, 1), chosen)).toBe(20);
+    expect(primaryOf({ ...row(), suggestedPrimary: 99 }, newDecision(1))).toBe(10);
+    expect(primaryOf({ ...row(), members: [] }, newDecision(1))).toBeUndefined();
+  });
+});
