@@ -14,8 +14,14 @@ export function decodeText(bytes: Uint8Array, whole: boolean): Decoded {
   if (bytes.includes(0)) return { notText: "holds NUL bytes" };
   const text = decodeUtf8(bytes, whole);
   if (text !== undefined) return { text, note: undefined };
-  if (bytes.some((byte) => CONTROL_CHARACTER[byte] === 1)) return { notText: "is neither UTF-8 nor free of control characters" };
+  if (hasControls(bytes)) return { notText: "is neither UTF-8 nor free of control characters" };
   return { text: decodeAs("windows-1252", bytes, whole), note: "read as windows-1252" };
+}
+
+// A loop: a callback a byte would hold the thread for tens of milliseconds.
+function hasControls(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (CONTROL_CHARACTER[byte] === 1) return true;
+  return false;
 }
 
 /** Text of UTF-8 bytes without its byte order mark; undefined when they are not UTF-8. */

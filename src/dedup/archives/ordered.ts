@@ -13,3 +13,21 @@ export async function* mapInOrder<T, R>(source: AsyncIterable<T>, limit: number,
   }
   for (const result of underWay) yield await result;
 }
+
+/** The same items, the next one always being made while the reader is busy with the last. */
+export async function* oneAhead<T>(source: AsyncIterable<T>): AsyncGenerator<T> {
+  const items = source[Symbol.asyncIterator]();
+  let next = items.next();
+  try {
+    for (;;) {
+      const item = await next;
+      if (item.done === true) return;
+      next = items.next();
+      // Thrown where its turn comes.
+      void next.catch(() => undefined);
+      yield item.value;
+    }
+  } finally {
+    await items.return?.();
+  }
+}

@@ -45,7 +45,7 @@ export interface DocumentStore {
   put(tx: Tx, row: DocumentRow): void;
   /** Removes a row; the list follows once that is durable. The text is removed by `dropTexts` afterwards. */
   remove(tx: Tx, docNo: number): void;
-  /** Stores texts in bounded transactions; resolves when all are durable. */
+  /** Stores texts in bounded transactions, a few megabytes at a time; resolves when all are durable. */
   putTexts(rows: readonly StoredText[]): Promise<void>;
   /** Forgets the texts of documents whose rows are gone. */
   dropTexts(docNos: readonly number[]): Promise<void>;
@@ -110,11 +110,10 @@ async function unpackText(packed: Uint8Array): Promise<string> {
 }
 
 async function putTexts(env: Env, rows: readonly StoredText[]): Promise<void> {
-  for (const batch of chunksBySize(rows, TEXT_BATCH_BYTES)) {
-    await env.write((tx) => {
-      for (const { docNo, contentHash, zstd } of batch) tx.put(texts, docNo, create(TextRowSchema, { contentHash, zstd }));
-    });
-  }
+  // All at once: the environment keeps their order and flushes several together.
+  await Promise.all(chunksBySize(rows, TEXT_BATCH_BYTES).map((batch) => env.write((tx) => {
+    for (const { docNo, contentHash, zstd } of batch) tx.put(texts, docNo, create(TextRowSchema, { contentHash, zstd }));
+  })));
 }
 
 async function dropTexts(env: Env, docNos: readonly number[]): Promise<void> {

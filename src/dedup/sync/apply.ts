@@ -69,21 +69,25 @@ async function writePlans(run: SyncRun, part: ArchiveRun, plans: readonly Planne
   }
   await run.store.putTexts(plans.filter(({ row, newText }) => newText && row.contentHash.length > 0)
     .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })));
-  for (let at = 0; at < plans.length; at += ROWS) {
-    const rows = plans.slice(at, at + ROWS);
-    const inserted = rows.filter(({ before }) => before === undefined).length;
-    run.tally.inserted += inserted;
-    run.tally.updated += rows.length - inserted;
-    const settled = rows.filter(({ row }) => run.rewriting.delete(row.docNo)).length;
-    const { nextDocNo } = run;
-    const left = [...run.rewriting];
-    await commit(run, (tx) => {
-      for (const { row } of rows) run.store.put(tx, row);
-      setMetaNumber(tx, "nextDocNo", nextDocNo);
-      if (settled > 0) setMetaDocNos(tx, "rewriting", left);
-    });
-    for (const { row } of rows) part.seen.add(row.docNo);
-  }
+  const written: Promise<void>[] = [];
+  for (let at = 0; at < plans.length; at += ROWS) written.push(writeRows(run, plans.slice(at, at + ROWS)));
+  await Promise.all(written);
+  for (const { row } of plans) part.seen.add(row.docNo);
   const emptied = plans.filter(({ row, before }) => row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0);
   if (emptied.length > 0) await run.store.dropTexts(emptied.map(({ row }) => row.docNo));
+}
+
+// Counts before it commits, so that the counts stored with the rows have them.
+function writeRows(run: SyncRun, rows: readonly Planned[]): Promise<void> {
+  const inserted = rows.filter(({ before }) => before === undefined).length;
+  run.tally.inserted += inserted;
+  run.tally.updated += rows.length - inserted;
+  const settled = rows.filter(({ row }) => run.rewriting.delete(row.docNo)).length;
+  const left = [...run.rewriting];
+  const { nextDocNo } = run;
+  return commit(run, (tx) => {
+    for (const { row } of rows) run.store.put(tx, row);
+    setMetaNumber(tx, "nextDocNo", nextDocNo);
+    if (settled > 0) setMetaDocNos(tx, "rewriting", left);
+  });
 }

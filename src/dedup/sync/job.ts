@@ -7,6 +7,7 @@ import type { Pool } from "../../kernel/pool/types.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
 import type { Archive } from "../archives/archive.ts";
+import { oneAhead } from "../archives/ordered.ts";
 import type { DocumentStore } from "../documents/store.ts";
 import { metaDocNos, metaNumber, setMetaDocNos, setMetaNumber } from "../meta.ts";
 import { applyBatch } from "./apply.ts";
@@ -108,7 +109,7 @@ async function readArchive(deps: SyncDeps, run: SyncRun, part: ArchiveRun, step:
   try {
     await archive.check(signal);
     step(0, `reading ${archive.name}`);
-    for await (const batch of digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal)) {
+    for await (const batch of oneAhead(digestBatches(archive.read({ known, force: input.force, signal }), deps.pool, signal))) {
       await applyBatch(run, part, batch, matched);
       step(batch.fraction, progressMessage(run, archive.name));
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { inBatches } from "../../../src/dedup/archives/batches.ts";
 import type { ArchiveDocument } from "../../../src/dedup/archives/archive.ts";
 import { listFolder } from "../../../src/dedup/archives/entries.ts";
-import { mapInOrder } from "../../../src/dedup/archives/ordered.ts";
+import { mapInOrder, oneAhead } from "../../../src/dedup/archives/ordered.ts";
 import { folderWith, gather } from "./reading.ts";
 
 describe("the entries of a folder", () => {
@@ -28,6 +28,33 @@ describe("ordered mapping", () => {
     }));
     expect(results).toEqual(Array.from({ length: 20 }, (_, at) => at * 2));
     expect(most).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("reading one ahead", () => {
+  it("makes the next item meanwhile, ends the source when left and throws where its turn comes", async () => {
+    let made = 0;
+    let ended = false;
+    async function* source(): AsyncGenerator<number> {
+      try {
+        for (;;) {
+          if (made === 3) throw new Error("broken");
+          yield made++;
+        }
+      } finally {
+        ended = true;
+      }
+    }
+    for await (const number of oneAhead(source())) {
+      await Promise.resolve();
+      expect([number, made]).toEqual([0, 2]);
+      break;
+    }
+    expect(ended).toBe(true);
+    made = 0;
+    const seen: number[] = [];
+    await expect((async () => { for await (const number of oneAhead(source())) seen.push(number); })()).rejects.toThrow("broken");
+    expect(seen).toEqual([0, 1, 2]);
   });
 });
 

@@ -29,7 +29,7 @@ describe("a folder as an archive", () => {
     });
     expect(complaints(items)).toEqual(["archive.zip: other type: .zip", "data.json: other type: .json", "picture.png: other type: .png"]);
     expect(skippedOf(items).every(({ failure }) => !failure)).toBe(true);
-    expect(documentsOf(items)[0]?.modifiedDate).toBe(statSync(join(folder, "LICENSE")).mtime.toISOString());
+    expect(documentsOf(items)[0]?.modifiedDate).toBe(new Date(Number(statSync(join(folder, "LICENSE"), { bigint: true }).mtimeMs)).toISOString());
     expect(await readAll(archiveOf(folder))).toEqual(items);
   });
 

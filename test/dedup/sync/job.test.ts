@@ -46,20 +46,29 @@ async function openSide(archives: Archive[]): Promise<Side> {
     if (options.resumed !== true) side.cursor = undefined;
     side.notes = [];
     let commits = 0;
+    const writes: Promise<void>[] = [];
     const job: JobContext<SyncInput> = {
       id: "job", input: { force: false, purge: false, ...input }, signal: options.signal ?? new AbortController().signal,
       phase: (name) => ({ step: (done, message) => void side.messages.push(`${name} ${done} ${message ?? ""}`) }),
       async commit(change, cursor) {
         commits += 1;
-        if (commits === options.dieAt) throw new StewardError("cancelled", "died");
-        await bench.env.write(change);
-        side.cursor = cursor ?? side.cursor;
+        if (options.dieAt !== undefined && commits >= options.dieAt) throw new StewardError("cancelled", "died");
+        const write = bench.env.write((tx) => {
+          change(tx);
+          tx.after(() => { side.cursor = cursor ?? side.cursor; });
+        });
+        writes.push(write);
+        await write;
       },
       resume: () => side.cursor,
       note: (kind, item) => void side.notes.push(`${kind}: ${item}`),
       notes: () => ({}),
     };
-    return await createSyncJob(deps).run(job);
+    try {
+      return await createSyncJob(deps).run(job);
+    } finally {
+      await Promise.allSettled(writes);
+    }
   }
   return side;
 }
