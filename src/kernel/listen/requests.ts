@@ -45,7 +45,6 @@ export function createRequests(limits: ListenLimits, options: RequestsOptions, d
       const { socket } = request;
       track(onSocket, socket, exchange);
       void exchange.ended.then(() => draining && onSocket.get(socket)?.size === 0 && socket.destroySoon());
-      if (draining) closeAfter(exchange);
     }
     if (!options.openEnded(request.url ?? "")) cutSlowBody(exchange, limits.bodyMs, deps.clock);
     await answer(exchange, admission, options.handle, deps.log);

@@ -185,12 +185,14 @@ describe("an HTTP/2 connection", () => {
     const session = openSession(port);
     await once(session, "remoteSettings");
     const closed = gone(session);
+    let resets = 0;
     const timer = setInterval(() => {
-      for (let index = 0; index < 10 && !session.closed && !session.destroyed; index += 1) openStream(session, { ":path": "/" }).close(constants.NGHTTP2_CANCEL);
+      for (let index = 0; index < 10 && !session.closed && !session.destroyed; index += 1, resets += 1) openStream(session, { ":path": "/" }).close(constants.NGHTTP2_CANCEL);
     }, 5);
     await closed;
     clearInterval(timer);
-    expect(session.destroyed).toBe(true);
+    // What was on its way when the server had had enough counts too.
+    expect(resets).toBeLessThan(300);
   });
 
   it("is closed when no request comes, however often it pings", async () => {
@@ -201,6 +203,12 @@ describe("an HTTP/2 connection", () => {
     await gone(session);
     clearInterval(timer);
     expect(session.destroyed).toBe(true);
+  });
+
+  it("is not closed while an answer is being made, however long that takes", async () => {
+    const { port } = await listen((_request, response) => void setTimeout(() => response.end("late"), 200), { headerMs: 40, idleMs: 40 });
+    const stream = openStream(openSession(port), { ":path": "/" });
+    expect(await status(stream.resume())).toBe(200);
   });
 
   it("is closed when idle after its last request", async () => {
@@ -258,10 +266,10 @@ describe("a listener", () => {
   });
 
   it("gives places back when clients vanish before their answers", async () => {
-    const listener = await listen(() => undefined, { inFlight: 3 });
+    const listener = await listen(() => undefined, { inFlight: 6 });
     const clients = await Promise.all([1, 2, 3].map(() => connectRaw(listener.port)));
     for (const client of clients) client.socket.write(head() + head());
-    await expect.poll(() => listener.inFlight()).toBe(3);
+    await expect.poll(() => listener.inFlight()).toBe(6);
     for (const client of clients) client.socket.destroy();
     await expect.poll(() => listener.inFlight()).toBe(0);
     await expect.poll(() => listener.connections()).toBe(0);

@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { classify } from "../../../src/kernel/listen/sniff.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { classify, sniff, type Protocol } from "../../../src/kernel/listen/sniff.ts";
 import { connectRaw, echo, listen, sendPieces } from "./raw-client.ts";
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -28,6 +31,34 @@ describe("the first bytes of a connection", () => {
         expect(part === undefined || part === whole).toBe(true);
       }
     }));
+  });
+});
+
+/** Sends pieces to a sniffed socket, each when the one before has surely been read by itself; resolves with what was decided and what is then read. */
+async function sniffPieces(pieces: readonly string[]): Promise<{ protocol: Protocol; text: string }> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = connectRaw((server.address() as AddressInfo).port);
+  const [socket] = await once(server, "connection") as [Socket];
+  onTestFinished(() => void socket.destroy());
+  const decided = new Promise<Protocol>((resolve) => sniff(socket, { clock: systemClock, deadlineMs: 10_000, decided: resolve }));
+  const whole = pieces.join("");
+  for (const piece of pieces) {
+    const before = socket.bytesRead;
+    (await client).socket.write(piece);
+    await expect.poll(() => socket.bytesRead, { interval: 1 }).toBe(before + piece.length);
+  }
+  const protocol = await decided;
+  let text = "";
+  socket.on("data", (chunk: Buffer) => text += chunk.toString("latin1")).resume();
+  await expect.poll(() => text.length).toBe(whole.length);
+  return { protocol, text };
+}
+
+describe("a connection that is handed over", () => {
+  it.each([["HTTP/2", "h2", preface], ["HTTP/1.1", "h1", "PO"], ["HTTP/1.1 almost like the preface", "h1", "PRI * HTTP/1"]])("has every byte once, in order, however they came: %s", async (_name, protocol, text) => {
+    expect(await sniffPieces(text.split(""))).toEqual({ protocol, text });
   });
 });
 
