@@ -1,0 +1,94 @@
+/**
+ * One run of a job: what its function sees, and its state in memory. Whether the job still runs is decided by its row inside each
+ * transaction, never by memory, so nothing lands after a cancel.
+ */
+import { assert, StewardError } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { JobRow } from "../../gen/steward/state/v1/jobs_pb.ts";
+import type { Env, Tx } from "../state/types.ts";
+import type { AnyJobType } from "./define-job.ts";
+import { jobs } from "./job-row.ts";
+import { createNotes } from "./notes.ts";
+import type { Notes } from "./notes.ts";
+import { createProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
+import type { JobContext } from "./types.ts";
+
+const PROGRESS_WRITE_MS = 250;
+
+/** What a run works with. */
+export interface JobRunDeps {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Runs after each change of progress. */
+  readonly changed: (id: string) => void;
+}
+
+/** A run of one job in this process. */
+export interface JobRun {
+  readonly id: string;
+  readonly progress: Progress;
+  readonly notes: Notes;
+  readonly context: JobContext<unknown>;
+  /** Fires the signal with this reason. */
+  interrupt(reason: StewardError): void;
+  /** Ends the writing of progress. */
+  close(): void;
+}
+
+/** A run that goes on from what the row holds. Throws when the stored input cannot be read. */
+export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): JobRun {
+  const { env, clock, log } = deps;
+  const { id } = row;
+  const controller = new AbortController();
+  const notes = createNotes(row.notes);
+  const input = type.input.read(row.input);
+  let timer: Disposable | undefined;
+  let closed = false;
+  const progress = createProgress(type.phases, { progress: row.progress, phaseProgress: row.phaseProgress, message: row.message }, () => {
+    deps.changed(id);
+    if (!closed) timer ??= clock.timer(clock.monotonic() + PROGRESS_WRITE_MS, saveProgress);
+  });
+  const saveProgress = (): void => {
+    env.write((tx) => updateRunning(tx, id, progress.state)).catch((error: unknown) => log.warn("the progress of a job could not be stored", { job: id, error })).finally(() => {
+      timer = undefined;
+    });
+  };
+  const context: JobContext<unknown> = {
+    id, input, signal: controller.signal,
+    phase: (name, total) => progress.phase(name, total),
+    commit: (change, cursor) => env.write((tx) => {
+      controller.signal.throwIfAborted();
+      assertRunning(tx, id);
+      change(tx);
+      updateRunning(tx, id, cursor === undefined ? {} : { ...progress.state, cursor, notes: notes.list() });
+    }),
+    resume: () => row.cursor,
+    note: (kind, item) => notes.add(kind, item),
+    notes: () => notes.counts(),
+  };
+  return {
+    id, progress, notes, context,
+    interrupt: (reason) => controller.abort(reason),
+    close() {
+      closed = true;
+      timer?.[Symbol.dispose]();
+    },
+  };
+}
+
+/** Changes the row of a running job; leaves any other as it is and says so. */
+export function updateRunning(tx: Tx, id: string, fields: Partial<JobRow>): boolean {
+  const row = tx.get(jobs, id);
+  if (row?.status !== "running") return false;
+  if (Object.keys(fields).length > 0) tx.put(jobs, id, { ...row, ...fields });
+  return true;
+}
+
+function assertRunning(tx: Tx, id: string): void {
+  const status = tx.get(jobs, id)?.status;
+  assert(status !== undefined, `the job ${id} has a row`);
+  if (status !== "running") throw new StewardError("cancelled", `the job ${id} is ${status}`);
+}

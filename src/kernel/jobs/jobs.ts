@@ -1,0 +1,249 @@
+/**
+ * Durable background jobs over one environment (KERNEL §1.5). Every change of status is a compare-and-set inside a transaction;
+ * what a process that died left behind is resumed or failed by `recover`.
+ */
+import { assert, StewardError, toStewardError } from "../base/errors.ts";
+import { delay } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { JobRow } from "../../gen/steward/state/v1/jobs_pb.ts";
+import type { AnyTable, Tx } from "../state/types.ts";
+import type { AnyJobType } from "./define-job.ts";
+import { isActive, jobs, newRow, overdue, showRow } from "./job-row.ts";
+import { createJobRun, updateRunning } from "./job-run.ts";
+import type { JobRun } from "./job-run.ts";
+import type { Job, JobEvent, JobQuery, Jobs, JobsDeps, JobType } from "./types.ts";
+import { createWatchers } from "./watchers.ts";
+import type { Watchers } from "./watchers.ts";
+
+const HEARTBEAT_MS = 500;
+const RETRY_MS = 1_000;
+/** Starts that may end in a crash of the process before a job is given up. */
+const MOST_ATTEMPTS = 3;
+
+/** The tables that an environment needs to hold jobs. */
+export const jobTables: readonly AnyTable[] = [jobs];
+
+/** What jobs work with. The environment holds `jobTables`. */
+export interface JobsOptions extends JobsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** The jobs of an environment. Call `recover` once before the process is ready. */
+export function createJobs(options: JobsOptions, types: readonly AnyJobType[]): Jobs {
+  return new EnvJobs(options, types);
+}
+
+class EnvJobs implements Jobs {
+  readonly #options: JobsOptions;
+  readonly #types: ReadonlyMap<string, AnyJobType>;
+  readonly #watchers: Watchers;
+  readonly #runs = new Map<string, { readonly run: JobRun | undefined; readonly ended: Promise<void> }>();
+  readonly #stopping = new AbortController();
+  #lastSeq: number;
+
+  constructor(options: JobsOptions, types: readonly AnyJobType[]) {
+    this.#options = options;
+    this.#types = new Map(types.map((type) => [type.type, type]));
+    assert(this.#types.size === types.length, "every kind of job has a name of its own");
+    this.#watchers = createWatchers(options.clock);
+    this.#lastSeq = options.env.read((snapshot) => {
+      const newest = snapshot.find(jobs, "order", []).at(-1);
+      return newest === undefined ? 0 : Number(snapshot.get(jobs, newest)?.seq ?? 0);
+    });
+  }
+
+  async start<I>(type: JobType<I, unknown>, input: I): Promise<Job> {
+    const known = this.#types.get(type.type);
+    assert(known !== undefined, `the kind of job ${type.type} was given to createJobs`);
+    this.#assertTaking();
+    const { env, ids, clock } = this.#options;
+    const seq = (this.#lastSeq += 1);
+    const row = newRow({ id: ids.nanoid(), type: type.type, exclusive: type.exclusive, input: type.input.write(input), createdAtMs: clock.now(), seq });
+    await env.write((tx) => {
+      const active = tx.find(jobs, "active", [type.exclusive])[0];
+      if (active !== undefined) throw alreadyRunning(type.exclusive, active);
+      tx.put(jobs, row.id, row);
+      tx.after(() => this.#launch(known, row));
+    });
+    return showRow(row);
+  }
+
+  async cancel(id: string): Promise<Job> {
+    const { env, clock } = this.#options;
+    const row = await env.write((tx) => {
+      const row = tx.get(jobs, id);
+      if (row === undefined) throw notFound(id);
+      if (!isActive(row.status)) throw new StewardError("conflict", `the job ${id} is ${row.status} and cannot be cancelled`, { rule: "job state" });
+      const reached = this.#runs.get(id)?.run?.progress.state ?? {};
+      const cancelled: JobRow = { ...row, ...reached, status: "cancelled", completedAtMs: clock.now() };
+      this.#end(tx, cancelled);
+      tx.after(() => this.#runs.get(id)?.run?.interrupt(new StewardError("cancelled", `the job ${id} was cancelled`)));
+      return cancelled;
+    });
+    return showRow(row);
+  }
+
+  get(id: string): Job | undefined {
+    const row = this.#options.env.read((snapshot) => snapshot.get(jobs, id));
+    return row === undefined ? undefined : this.#show(row);
+  }
+
+  list(query: JobQuery): Job[] {
+    return this.#options.env.read((snapshot) => {
+      const found: Job[] = [];
+      for (const id of snapshot.find(jobs, "order", []).toReversed()) {
+        if (found.length >= query.limit) break;
+        const row = snapshot.get(jobs, id);
+        if (row === undefined || (query.status !== undefined && row.status !== query.status)) continue;
+        if (query.types === undefined || query.types.includes(row.type)) found.push(this.#show(row));
+      }
+      return found;
+    });
+  }
+
+  active(exclusive: string): Job | undefined {
+    return this.#options.env.read((snapshot) => {
+      const id = snapshot.find(jobs, "active", [exclusive])[0];
+      const row = id === undefined ? undefined : snapshot.get(jobs, id);
+      return row === undefined ? undefined : this.#show(row);
+    });
+  }
+
+  async *watch(id: string, signal: AbortSignal): AsyncIterable<JobEvent> {
+    using watcher = this.#watchers.join(id);
+    while (!signal.aborted) {
+      const job = this.get(id);
+      if (job === undefined) throw notFound(id);
+      const active = isActive(job.status);
+      yield { event: active ? "progress" : "complete", job };
+      if (!active) return;
+      if (this.#stopping.signal.aborted) return;
+      await watcher.next(HEARTBEAT_MS, signal);
+    }
+  }
+
+  async recover(): Promise<void> {
+    const { env } = this.#options;
+    const left = env.read((snapshot) => snapshot.find(jobs, "active", []).flatMap((id) => snapshot.get(jobs, id) ?? []));
+    for (const row of left) {
+      const type = this.#types.get(row.type);
+      const reason = whyNotResumed(type, row);
+      if (type !== undefined && reason === undefined) this.#launch(type, row);
+      else await this.#finish(row.id, { status: "failed", error: reason ?? "" });
+    }
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const { clock, log } = this.#options;
+    const reason = new StewardError("cancelled", "Steward is stopping");
+    this.#stopping.abort(reason);
+    for (const { run } of this.#runs.values()) run?.interrupt(reason);
+    this.#watchers.wakeAll();
+    const ended = Promise.allSettled(Array.from(this.#runs.values(), (entry) => entry.ended));
+    const enough = new AbortController();
+    await Promise.race([ended, delay(clock, deadlineMs, enough.signal).catch(() => {})]);
+    enough.abort();
+    for (const id of this.#runs.keys()) log.warn("a job did not stop in time; the next start goes on with it", { job: id });
+  }
+
+  #launch(type: AnyJobType, row: JobRow): void {
+    if (this.#stopping.signal.aborted) return;
+    let run: JobRun | undefined;
+    let unreadable: unknown;
+    try {
+      run = createJobRun(type, row, { ...this.#options, changed: (id) => this.#watchers.wake(id) });
+    } catch (error) {
+      unreadable = error;
+    }
+    const ended = (run === undefined ? this.#fail(row.id, unreadable) : this.#run(type, run)).catch((error: unknown) => {
+      this.#options.log.error("a job could not be brought to its end; the next start does", { job: row.id, error });
+    }).finally(() => {
+      run?.close();
+      this.#runs.delete(row.id);
+    });
+    this.#runs.set(row.id, { run, ended });
+  }
+
+  async #run(type: AnyJobType, run: JobRun): Promise<void> {
+    const { env, clock } = this.#options;
+    const begun = await env.write((tx) => {
+      const row = tx.get(jobs, run.id);
+      if (row === undefined || !isActive(row.status)) return false;
+      tx.put(jobs, run.id, { ...row, status: "running", startedAtMs: row.startedAtMs ?? clock.now(), attempts: row.attempts + 1 });
+      tx.after(() => this.#watchers.wake(run.id));
+      return true;
+    });
+    if (!begun) return;
+    try {
+      run.context.signal.throwIfAborted();
+      const result = await type.run(run.context);
+      await this.#finish(run.id, { status: "completed", progress: 1, phaseProgress: undefined, message: run.progress.state.message, resultJson: JSON.stringify(result) ?? "null", notes: run.notes.list() });
+    } catch (error) {
+      if (!run.context.signal.aborted) await this.#fail(run.id, error, run);
+      else if (this.#stopping.signal.aborted) await env.write((tx) => updateRunning(tx, run.id, { attempts: 0 }));
+    }
+  }
+
+  async #fail(id: string, thrown: unknown, run?: JobRun): Promise<void> {
+    const error = toStewardError(thrown);
+    this.#options.log.error("a job failed", { job: id, error });
+    const reached = run === undefined ? {} : { ...run.progress.state, notes: run.notes.list() };
+    await this.#finish(id, { ...reached, status: "failed", error: error.message });
+  }
+
+  // A store that cannot take the end of a job now takes it later; until then the job stays what it was.
+  async #finish(id: string, fields: Partial<JobRow>): Promise<void> {
+    const { env, clock, log } = this.#options;
+    for (;;) {
+      try {
+        await env.write((tx) => {
+          const row = tx.get(jobs, id);
+          if (row !== undefined && isActive(row.status)) this.#end(tx, { ...row, ...fields, completedAtMs: clock.now() });
+        });
+        return;
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        log.warn("the end of a job could not be stored; trying again", { job: id, error });
+        await delay(clock, RETRY_MS, this.#stopping.signal);
+      }
+    }
+  }
+
+  #end(tx: Tx, row: JobRow): void {
+    tx.put(jobs, row.id, row);
+    for (const id of overdue(tx)) tx.delete(jobs, id);
+    tx.after(() => this.#watchers.wake(row.id));
+  }
+
+  #show(row: JobRow): Job {
+    const run = row.status === "running" ? this.#runs.get(row.id)?.run : undefined;
+    return run === undefined ? showRow(row) : { ...showRow(row), ...run.progress.state };
+  }
+
+  #assertTaking(): void {
+    if (this.#stopping.signal.aborted) throw new StewardError("not_ready", "Steward is stopping and starts no jobs");
+  }
+}
+
+function whyNotResumed(type: AnyJobType | undefined, row: JobRow): string | undefined {
+  if (type === undefined) return `this Steward does not know jobs of the kind ${row.type}`;
+  if (type.onCrash === "fail") return "interrupted by a restart of Steward; start it again";
+  if (row.attempts >= MOST_ATTEMPTS) return `given up: the process ended ${row.attempts} times while this job ran`;
+  return undefined;
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof StewardError && (error.code === "disk_full" || error.code === "exhausted");
+}
+
+function alreadyRunning(exclusive: string, id: string): StewardError {
+  return new StewardError("already_running", `a job "${exclusive}" is already active: ${id}`, { rule: "one at a time", remedy: "wait for it or cancel it", facts: { jobId: id } });
+}
+
+function notFound(id: string): StewardError {
+  return new StewardError("not_found", `there is no job ${JSON.stringify(id.slice(0, 40))}`, { field: "jobId" });
+}

@@ -1,0 +1,31 @@
+/** Remarks of a running job: every one is counted, the first 1,000 are kept. */
+import { create } from "@bufbuild/protobuf";
+import { JobNoteSchema } from "../../gen/steward/state/v1/jobs_pb.ts";
+import type { JobNote } from "../../gen/steward/state/v1/jobs_pb.ts";
+
+const KEPT_NOTES = 1_000;
+const LONGEST_ITEM = 200;
+
+/** The remarks of one job. */
+export interface Notes {
+  add(kind: string, item: string): void;
+  counts(): Readonly<Record<string, number>>;
+  /** What is kept, as stored. */
+  list(): JobNote[];
+}
+
+/** Goes on from what was stored. */
+export function createNotes(stored: readonly JobNote[]): Notes {
+  const kept: JobNote[] = [...stored];
+  const counts = new Map<string, number>();
+  const count = (kind: string): void => void counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const note of kept) count(note.kind);
+  return {
+    add(kind, item) {
+      count(kind);
+      if (kept.length < KEPT_NOTES) kept.push(create(JobNoteSchema, { kind, item: item.slice(0, LONGEST_ITEM).toWellFormed() }));
+    },
+    counts: () => Object.fromEntries(counts),
+    list: () => [...kept],
+  };
+}
