@@ -87,7 +87,9 @@ async function readDocument(file: FoundFile, { known, force, signal }: ReadOptio
     if (!force && known(file.ref, version)) return { kind: "unchanged", ref: file.ref };
     const keepBytes = file.type.kind === "html" ? HTML_BYTES : TEXT_BYTES;
     const head = await readFileHead(file.path, { ref: file.ref, gzip: file.type.gzip, keepBytes, signal });
-    return head.kind === "head" ? asDocument(file, head) : head;
+    if (head.kind === "head") return asDocument(file, head);
+    // Without an ending, a large file is more likely a program than a text that somebody misses.
+    return file.type.kind === "plain" && head.reason === "too large" ? { ...head, failure: false } : head;
   } catch (error) {
     if (signal.aborted) throw error;
     return unreadable(file.ref, error, "itself");

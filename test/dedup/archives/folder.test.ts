@@ -99,11 +99,13 @@ describe("a folder as an archive", () => {
     const folder = folderWith({ "bomb.txt.gz": gzipSync(Buffer.alloc(65 * 1024 * 1024, "a ")), "broken.txt.gz": "no gzip", "cut.txt.gz": gzipSync("some text that is long enough").subarray(0, 20), "fine.txt": "fine" });
     writeFileSync(join(folder, "large.txt"), "");
     execFileSync("truncate", ["-s", "65M", join(folder, "large.txt")]);
+    execFileSync("truncate", ["-s", "65M", join(folder, "program")]);
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["fine.txt"]);
+    expect(skippedOf(items).filter(({ failure }) => !failure).map(({ ref }) => ref)).toEqual(["program"]);
     expect(complaints(items)).toEqual([
       "bomb.txt.gz: too large: unpacks to more than 64 MiB", "broken.txt.gz: broken gzip: cannot be unpacked: Z_DATA_ERROR",
-      "cut.txt.gz: broken gzip: cannot be unpacked: Z_BUF_ERROR", "large.txt: too large: is larger than 64 MiB",
+      "cut.txt.gz: broken gzip: cannot be unpacked: Z_BUF_ERROR", "large.txt: too large: is larger than 64 MiB", "program: too large: is larger than 64 MiB",
     ]);
   });
 

@@ -65,12 +65,14 @@ describe("the list of documents", () => {
       index.put(row(docNo, { id: String((docNo * 7919) % 100_003).padStart(21, "0"), title: `Invoice ${docNo} of the water works`, tags: docNo % 3 === 0 ? ["tax"] : [], correspondent: `c${docNo % 50}` }));
     }
     index.select({}, all);
-    const times = ["9999", "nothing at all", "water"].map((search) => {
-      const start = performance.now();
+    const searches = ["9999", "nothing at all", "water"];
+    // Processor time, since the wall's depends on who else is running.
+    const before = process.cpuUsage();
+    for (const search of searches) {
       index.select({ search, pending: true, tag: "ta" }, { offset: 50, limit: 50 });
       index.select({ search }, { offset: 50, limit: 50 });
-      return (performance.now() - start) / 2;
-    });
-    expect(Math.min(...times)).toBeLessThan(20);
+    }
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000 / (2 * searches.length)).toBeLessThan(20);
   });
 });
