@@ -179,7 +179,7 @@ async function compare(job: JobContext<AnalysisInput>, deps: AnalysisJobDeps, { 
   });
 }
 
-/** Groups whose documents and texts are in memory at once. */
+/** Groups that are described at once. */
 const GROUPS_AT_ONCE = 64;
 
 interface Writing {

@@ -148,8 +148,8 @@ export interface GroupDocumentsInput {
   readonly signal: AbortSignal;
 }
 
-/** Groups whose texts are in memory at once while they are described. */
-const GROUPS_AT_ONCE = 64;
+/** Groups that are described at once. */
+const GROUPS_AT_ONCE = 256;
 
 /** The groups of documents that no store knows, the most confident first. Rejects with the signal's reason. */
 export async function groupDocuments(input: GroupDocumentsInput): Promise<ReportableGroup[]> {

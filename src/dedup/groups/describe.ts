@@ -31,8 +31,9 @@ export interface Description {
 
 /** Distinct texts of a group that are looked at for their quality: those with most words. */
 const QUALITY_TEXTS = 8;
-/** Texts handed to a task at once. */
+/** Texts handed to a task at once, in bytes and number. */
 const TASK_BYTES = 4 * 1024 * 1024;
+const TASK_TEXTS = 64;
 
 /** One description for each group. Rejects with the signal's reason. */
 export async function describeGroups(found: readonly FoundGroup[], deps: DescribeDeps): Promise<Description[]> {
@@ -48,17 +49,35 @@ export async function describeGroups(found: readonly FoundGroup[], deps: Describ
 
 /** For each group the quality of the texts that were looked at, by the index of their representative. */
 async function readQualities(found: readonly FoundGroup[], deps: DescribeDeps): Promise<ReadonlyMap<number, number>[]> {
-  const wanted = found.flatMap((group, index) => textsToRead(group, deps).map((member) => ({ index, member, text: deps.text(group.members[member] ?? 0) })));
-  const present = wanted.flatMap((one) => (one.text ? [{ ...one, text: one.text }] : []));
   const results: Map<number, number>[] = found.map(() => new Map());
+  const read: Wanted[] = [];
+  const wanted = found.flatMap((group, index) => textsToRead(group, deps).map((member) => ({ index, member, document: group.members[member] ?? 0 })));
+  const inputs = batches(present(wanted, ({ document }) => deps.text(document), read), (text) => text.byteLength);
   let at = 0;
-  for await (const qualities of deps.pool.map(textQualities, batches(present.map(({ text }) => text), (text) => text.byteLength), { signal: deps.signal })) {
+  for await (const qualities of deps.pool.map(textQualities, inputs, { signal: deps.signal })) {
     for (const quality of qualities) {
-      const { index, member } = present[at++] ?? { index: 0, member: 0 };
+      const { index, member } = read[at++] ?? { index: 0, member: 0 };
       results[index]?.set(member, quality);
     }
   }
   return results;
+}
+
+/** A text to look at: group, member, document. */
+interface Wanted {
+  readonly index: number;
+  readonly member: number;
+  readonly document: number;
+}
+
+/** What can be read, one at a time when it is asked for, so that only the batches under way are in memory; `read` takes what it was read for. */
+function* present<T, V>(wanted: Iterable<T>, value: (one: T) => V | undefined, read: T[]): Generator<V> {
+  for (const one of wanted) {
+    const found = value(one);
+    if (found === undefined) continue;
+    read.push(one);
+    yield found;
+  }
 }
 
 function textsToRead({ members, texts }: FoundGroup, deps: DescribeDeps): number[] {
@@ -91,15 +110,17 @@ function pairToExplain({ pairs, texts }: FoundGroup, primary: number): FoundPair
 
 async function explainAll(pairs: readonly (FoundPair | undefined)[], found: readonly FoundGroup[], deps: DescribeDeps): Promise<string[][]> {
   const lines = found.map((group, index) => equalTexts(group, pairs[index]));
-  const present = pairs.flatMap((pair, index) => {
-    const [a, b] = [pair?.a, pair?.b].map((member) => deps.text(found[index]?.members[member ?? 0] ?? 0));
-    return pair && a && b ? [{ index, pair: { a, b, jaccard: pair.jaccard, fuzzy: pair.fuzzy } }] : [];
-  });
+  const read: number[] = [];
+  const texts = (index: number): PairToExplain | undefined => {
+    const pair = pairs[index];
+    const [a, b] = [pair?.a, pair?.b].map((member) => (member === undefined ? undefined : deps.text(found[index]?.members[member] ?? 0)));
+    return pair && a && b ? { a, b, jaccard: pair.jaccard, fuzzy: pair.fuzzy } : undefined;
+  };
   const { ngramSize, fuzzySampleSize: sampleUnits } = deps.parameters;
-  const inputs = batches(present.map(({ pair }) => pair), (pair) => pair.a.byteLength + pair.b.byteLength).map((own: PairToExplain[]) => ({ pairs: own, ngramSize, sampleUnits }));
+  const inputs = batches(present(pairs.keys(), texts, read), (pair) => pair.a.byteLength + pair.b.byteLength);
   let at = 0;
-  for await (const explained of deps.pool.map(explainPairs, inputs, { signal: deps.signal })) {
-    for (const own of explained) lines[present[at++]?.index ?? 0]?.unshift(...own);
+  for await (const explained of deps.pool.map(explainPairs, inputs.map((own) => ({ pairs: own, ngramSize, sampleUnits })), { signal: deps.signal })) {
+    for (const own of explained) lines[read[at++] ?? 0]?.unshift(...own);
   }
   return lines;
 }
@@ -110,11 +131,11 @@ function equalTexts({ members, texts }: FoundGroup, pair: FoundPair | undefined)
   return distinct < members.length ? [`${members.length} documents have ${distinct} different texts`] : [];
 }
 
-function* batches<T>(items: readonly T[], bytesOf: (item: T) => number): Generator<T[]> {
+function* batches<T>(items: Iterable<T>, bytesOf: (item: T) => number): Generator<T[]> {
   let batch: T[] = [];
   let bytes = 0;
   for (const item of items) {
-    if (batch.length > 0 && (bytes + bytesOf(item) > TASK_BYTES || batch.length >= 64)) {
+    if (batch.length > 0 && (bytes + bytesOf(item) > TASK_BYTES || batch.length >= TASK_TEXTS)) {
       yield batch;
       batch = [];
       bytes = 0;

@@ -76,6 +76,7 @@ describe("an analysis", () => {
     expect(bench.group(id)?.row.members).toEqual([1, 2, 3]);
     expect(await bench.analyse()).toMatchObject({ groupsCreated: 0, groupsUpdated: 1, groupsRemoved: 1 });
     expect(members(bench)).toEqual([[1, 2, 3]]);
+    expect(bench.env.read((snapshot) => [snapshot.count(groups), snapshot.count(decisions)])).toEqual([1, 1]);
   });
 
   it("chooses another primary when the metadata changes, without a new text", async () => {
@@ -174,6 +175,28 @@ describe("decisions", () => {
       expect(bench.index.size).toBe(bench.env.read((snapshot) => snapshot.count(groups)));
       await bench.analyse();
       expect(members(bench)).toContainEqual([3, 4]);
+    }
+  });
+});
+
+describe("a decided group that is not found again", () => {
+  it("stays gone when it is deleted while an analysis runs, whenever that is", async () => {
+    for (let at = 0, last = false; !last; at++) {
+      const bench = await openBench();
+      await bench.put(1, one);
+      await bench.put(2, one);
+      await bench.analyse();
+      const id = bench.groups()[0]?.row.id ?? "";
+      await decide(bench, id, GroupStatus.IGNORED);
+      await bench.put(2, prose(50));
+      last = true;
+      await bench.analyse({ beforeCommit: async (count) => {
+        if (count !== at) return;
+        last = false;
+        await bench.env.write((tx) => deleteGroup(tx, bench.index, id));
+      } });
+      expect([at, bench.groups().length]).toEqual([at, last ? 1 : 0]);
+      expect(bench.env.read((snapshot) => snapshot.count(decisions))).toBe(last ? 1 : 0);
     }
   });
 });
