@@ -1,5 +1,6 @@
 /** Stores what a batch of an archive brought: texts first, then the rows that point to them. */
 import type { DocumentRow } from "../../gen/steward/state/v1/dedup_pb.ts";
+import { cutText } from "../archives/decode.ts";
 import { setMetaDocNos, setMetaNumber } from "../meta.ts";
 import type { DigestedBatch, DigestedDocument } from "./digest.ts";
 import { planRow } from "./plan.ts";
@@ -7,8 +8,12 @@ import type { Plan } from "./plan.ts";
 import { commit } from "./run.ts";
 import type { ArchiveRun, SyncRun } from "./run.ts";
 
-/** Rows a transaction: with their indexes about a millisecond of work. */
+/** Rows a transaction: with their indexes about a millisecond of work, and well below 1 MiB beside the job's own row. */
 const ROWS = 64;
+const ROW_BYTES = 256 * 1024;
+
+/** The most of a remark that the job's row keeps: it is written with every commit. */
+const NOTE_UNITS = 200;
 
 interface Planned extends Plan {
   readonly zstd: Uint8Array;
@@ -21,7 +26,7 @@ export async function applyBatch(run: SyncRun, part: ArchiveRun, batch: Digested
     if (item.kind === "skipped") {
       run.tally.skip(part.archive.name, item);
       part.seen.hide(item);
-      if (item.failure) run.job.note(item.reason, `${part.archive.name}: ${item.ref}: ${item.detail}`);
+      if (item.failure) run.job.note(item.reason, cutText(`${part.archive.name}: ${item.ref}: ${item.detail}`, NOTE_UNITS));
       continue;
     }
     run.tally.fetched += 1;
@@ -31,7 +36,7 @@ export async function applyBatch(run: SyncRun, part: ArchiveRun, batch: Digested
       if (row !== undefined) keep(run, part, row);
       continue;
     }
-    for (const note of item.document.notes) run.job.note(note, `${part.archive.name}: ${item.document.ref}`);
+    for (const note of item.document.notes) run.job.note(note, cutText(`${part.archive.name}: ${item.document.ref}`, NOTE_UNITS));
     const plan = planDocument(run, part, item);
     if (plan !== undefined) plans.push({ ...plan, zstd: item.digest.zstd });
   }
@@ -69,12 +74,33 @@ async function writePlans(run: SyncRun, part: ArchiveRun, plans: readonly Planne
   }
   await run.store.putTexts(plans.filter(({ row, newText }) => newText && row.contentHash.length > 0)
     .map(({ row, zstd }) => ({ docNo: row.docNo, contentHash: row.contentHash, zstd })));
-  const written: Promise<void>[] = [];
-  for (let at = 0; at < plans.length; at += ROWS) written.push(writeRows(run, plans.slice(at, at + ROWS)));
-  await Promise.all(written);
+  await Promise.all(boundedRows(plans).map((rows) => writeRows(run, rows)));
   for (const { row } of plans) part.seen.add(row.docNo);
   const emptied = plans.filter(({ row, before }) => row.contentHash.length === 0 && before !== undefined && before.contentHash.length > 0);
   if (emptied.length > 0) await run.store.dropTexts(emptied.map(({ row }) => row.docNo));
+}
+
+function boundedRows(plans: readonly Planned[]): Planned[][] {
+  const chunks: Planned[][] = [];
+  let bytes = 0;
+  for (const plan of plans) {
+    const size = sizeOf(plan.row);
+    const last = chunks.at(-1);
+    if (last === undefined || last.length === ROWS || bytes + size > ROW_BYTES) {
+      chunks.push([plan]);
+      bytes = size;
+    } else {
+      last.push(plan);
+      bytes += size;
+    }
+  }
+  return chunks;
+}
+
+// Three bytes a unit at most; refs and names lie in indexes too.
+function sizeOf({ title, archiveRef, correspondent, documentType, tags }: DocumentRow): number {
+  const units = [title, archiveRef, archiveRef, correspondent ?? "", documentType ?? "", ...tags].reduce((sum, text) => sum + text.length, 0);
+  return 1_024 + 3 * units;
 }
 
 // Counts before it commits, so that the counts stored with the rows have them.
