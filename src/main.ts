@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
-import { toStewardError } from "./kernel/base/errors.ts";
+import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 
 /** What goes to the operator goes whole, in one line or a few. */
 function complain(message: string): void {
@@ -54,6 +54,10 @@ function keepCompiledCode(stateRoot: string): void {
   }
 }
 
+function remedyOf({ message, remedy }: StewardError): string {
+  return remedy === undefined || message.includes(remedy) ? "" : `; ${remedy}`;
+}
+
 /** Resolves when all that was written has left, or nobody reads it any more. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
@@ -84,7 +88,7 @@ async function main(): Promise<number> {
       complain(error.message);
       return 2;
     }
-    complain(`steward: ${error.message}`);
+    complain(`steward: ${error.message}${remedyOf(error)}`);
     if (error.code === "internal" && thrown instanceof Error) complain(thrown.stack ?? thrown.message);
     return 1;
   } finally {

@@ -69,7 +69,7 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
     },
     document: (number) => held[number]?.document ?? { archive: "", archiveRef: "", ref: "", title: "", wordCount: 0 },
     text: (number) => held[number]?.text,
-    skipped: ({ minWords, ngramSize }) => ({
+    skipped: ({ minWords, ngramSize }) => withoutZeros({
       ...passed, "without text": classifier.skipped.noContent, [`of fewer than ${minWords} words`]: classifier.skipped.tooShort,
       [`of fewer than ${ngramSize} words, too few for a phrase`]: classifier.skipped.shinglesFailed,
     }),
@@ -95,4 +95,8 @@ function add({ document, digest }: DigestedDocument, name: (ref: string) => stri
 function skip(item: SkippedItem, name: (ref: string) => string, passed: Record<string, number>, note: (text: string) => void): void {
   passed[item.reason] = (passed[item.reason] ?? 0) + 1;
   if (item.failure) note(`${name(item.ref)}: ${item.detail}`);
+}
+
+function withoutZeros(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
