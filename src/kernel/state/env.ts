@@ -90,7 +90,7 @@ class FileEnv implements Env {
     await this.#queue.close();
     const { file } = this.#deps;
     try {
-      await file.root.transaction(() => file.store(HOUSE).db.removeSync(OPEN_MARKER));
+      await file.transact(() => void file.store(HOUSE).db.removeSync(OPEN_MARKER));
     } catch (error) {
       this.#deps.log.warn("the end of a store could not be marked; the next start checks it as after a crash", { error, path: file.path });
     }

@@ -3,12 +3,16 @@
  * page through a synchronous descriptor, and only then resolves. So a resolved transaction is a flushed one
  * (docs/decisions/state-flushed.md).
  */
-import { statSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { StewardError } from "../base/errors.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
+
+/** With less room than this, a failed write is put down to the full disk; about two groups of changes. */
+const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
 
 /** A sub-database: sorted keys with checked values. */
 export interface Store {
@@ -24,6 +28,8 @@ export interface LmdbFile {
   store(name: string): Store;
   /** Bytes of the file up to its last page, and of the pages in use. */
   size(): { fileBytes: number; usedBytes: number };
+  /** Runs the steps in one transaction; resolves when it is flushed, rejects with a StewardError when it cannot be. */
+  transact(steps: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,7 +48,8 @@ interface RootStats extends PageCounts {
 
 /** Opens or creates the file with these sub-databases. The file must have been verified before. */
 export function openLmdbFile(path: string, storeNames: readonly string[]): LmdbFile {
-  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, encoding: "binary", keyEncoding: "binary", maxDbs: storeNames.length + 2 });
+  // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
+  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: storeNames.length + 2 });
   const stores = new Map(storeNames.map((name) => {
     const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
     return [name, { name, db, check: createRowCheck(name) }] as const;
@@ -61,6 +68,13 @@ export function openLmdbFile(path: string, storeNames: readonly string[]): LmdbF
       const used = 2 + pagesOf(stats.root) + pagesOf(stats.free) + own;
       return { fileBytes: (stats.lastPageNumber + 1) * stats.pageSize, usedBytes: used * stats.pageSize };
     },
+    async transact(steps) {
+      try {
+        await root.transaction(steps);
+      } catch (error) {
+        throw await fromLmdbError(error, path);
+      }
+    },
     close: () => root.close(),
   };
 }
@@ -70,25 +84,31 @@ export function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Turns what LMDB throws into the house's errors; waits for the reason of a failed commit. */
-export async function fromLmdbError(thrown: unknown, path: string): Promise<StewardError> {
+// Waits for the reason of a failed commit, which comes as a promise of its own.
+async function fromLmdbError(thrown: unknown, path: string): Promise<StewardError> {
   if (thrown instanceof StewardError) return thrown;
   const pending = (thrown as { commitError?: unknown }).commitError;
   const cause: unknown = pending instanceof Promise ? await pending.then(() => thrown, (reason: unknown) => reason) : thrown;
   return lmdbError(cause, path);
 }
 
-/** As `fromLmdbError`, for what is thrown at once. */
+/** Turns what LMDB throws into the house's errors. */
 export function lmdbError(cause: unknown, path: string): StewardError {
   if (cause instanceof StewardError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
-  if (/No space left|ENOSPC|Disk quota|MDB_MAP_FULL|File too large/i.test(text)) {
+  if (/No space left|Disk quota|MDB_MAP_FULL|File too large/i.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
     return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
     return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward, then restore a backup of the file or move it away", cause });
   }
   return new StewardError("internal", `LMDB failed on ${path}`, { cause });
+}
+
+// LMDB reports a write that was cut short by a full disk as an input/output error.
+function isFull(path: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize < SHORT_OF_SPACE_BYTES;
 }
 
 function pagesOf(counts: PageCounts): number {

@@ -70,7 +70,7 @@ async function openEnv(spec: Spec, options: StateOptions, closed: () => void): P
     await createFile(path, spec, options.directory);
     return openExisting(path, spec, log);
   });
-  await file.root.transaction(() => putHouse(file, OPEN_MARKER, String(process.pid)));
+  await file.transact(() => putHouse(file, OPEN_MARKER, String(process.pid)));
   return createEnv(spec, { file, clock: options.clock, log, rows, closed });
 }
 
@@ -94,7 +94,7 @@ async function createFile(path: string, spec: Spec, directory: string): Promise<
   removeFile(fresh);
   const file = openLmdbFile(fresh, storeNames(spec));
   const identity: Identity = { format: FORMAT, name: spec.name, schema: spec.schema };
-  await file.root.transaction(() => putHouse(file, IDENTITY, JSON.stringify(identity)));
+  await file.transact(() => putHouse(file, IDENTITY, JSON.stringify(identity)));
   await file.close();
   renameSync(fresh, path);
   removeFile(fresh);

@@ -2,10 +2,10 @@
  * The one writer of an environment. Changes wait in order; a group of them runs in one LMDB transaction, each in a child of its
  * own so that one that throws leaves nothing behind and does not disturb the others; one flush serves the whole group.
  */
-import { assert, StewardError } from "../base/errors.ts";
+import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { fromLmdbError, lmdbError } from "./lmdb-file.ts";
+import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { FileTx } from "./transaction.ts";
 import type { Tx } from "./types.ts";
@@ -119,11 +119,11 @@ export class WriteQueue {
       const before = this.#rows;
       try {
         const full = this.#ceiling();
-        await this.#deps.file.root.transaction(() => this.#runGroup(group, full));
+        await this.#deps.file.transact(() => this.#runGroup(group, full));
         this.#committed(group);
       } catch (thrown) {
         this.#rows = before;
-        await this.#failed(group, thrown);
+        this.#failed(group, toStewardError(thrown));
       }
       this.#admit();
     }
@@ -183,8 +183,7 @@ export class WriteQueue {
     }
   }
 
-  async #failed(group: readonly Done[], thrown: unknown): Promise<void> {
-    const error = await fromLmdbError(thrown, this.#deps.file.path);
+  #failed(group: readonly Done[], error: StewardError): void {
     this.trouble = error.message;
     this.#deps.log.error("a write could not be stored", { error, path: this.#deps.file.path, changes: group.length });
     for (const { pending } of group) pending.reject(error);

@@ -90,6 +90,20 @@ describe("a damaged store", () => {
     }
   });
 
+  it("is refused for any bit of the commit numbers in its two heads, which would bring back an older state", async () => {
+    const file = await makeStore(temporaryFolder());
+    const whole = readFileSync(file);
+    for (const head of [0, 4096]) {
+      for (let bit = 0; bit < 64; bit += 1) {
+        const bytes = Buffer.from(whole);
+        const at = head + 152 + (bit >> 3);
+        bytes.writeUInt8((bytes[at] ?? 0) ^ (1 << (bit & 7)), at);
+        writeFileSync(file, bytes);
+        await expect(verifyFile(file), `bit ${bit} of head ${head}`).rejects.toMatchObject({ code: "corrupt" });
+      }
+    }
+  });
+
   it("stays on disk as it was when it is refused", async () => {
     const directory = temporaryFolder();
     const file = await makeStore(directory);
