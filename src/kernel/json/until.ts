@@ -1,0 +1,14 @@
+/** Waiting that ends when a signal fires, whether or not what is waited for ever does. */
+
+/** The promise's outcome, or the signal's reason as soon as it fires. */
+export function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) {
+      promise.catch(() => undefined);
+      return stop();
+    }
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * The one reader of large JSON bodies (KERNEL §1.8): lists of a control API, bodies of receivers, pages of an archive, JSON
+ * Lines. It holds one element and one piece, never the body; the budget is enforced during the walk; the event loop gets its
+ * turn after every slice.
+ */
+import { setImmediate } from "node:timers/promises";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { brokenJson, type JsonBudget, type JsonPath } from "./budget.ts";
+import { until } from "./until.ts";
+import { createWalker, type Walker } from "./walker.ts";
+
+/** What is scanned and parsed in one go: about 0.3 ms of work. Only a single element larger than this takes longer. */
+const STEP_BYTES = 32 * 1024;
+
+/** How a text is read. */
+export interface ValuesOptions {
+  /** The event loop gets its turn after so much time, the consumer's included. */
+  readonly sliceMs: number;
+  readonly signal: AbortSignal;
+  /** What a text without the list, or with `null` in its place, is. Default: refuse. */
+  readonly missing?: "refuse" | "empty";
+  /** Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+/** Elements in batches that are never empty, to be walked once; and what stands beside the list. */
+export interface Values extends AsyncIterable<unknown[]> {
+  /** Strings, numbers, true, false and null beside the list, e.g. `next` and `count`; at most 64; whole after the last batch. */
+  readonly beside: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * Elements of the list at a path, or concatenated values (JSON Lines are those too), parsed as they arrive. Throws StewardError:
+ * `invalid` with the byte's offset for what is no JSON, ends early or has no list there; `too_large` beyond the budget; the
+ * signal's reason at once; what the source throws, as it is.
+ */
+export function values(source: AsyncIterable<Uint8Array>, at: "concatenated" | JsonPath, budget: JsonBudget, options: ValuesOptions): Values {
+  const walker = createWalker(at, budget, options.missing ?? "refuse");
+  const batches = readBatches(source, walker, options);
+  return { beside: walker.beside, [Symbol.asyncIterator]: () => batches };
+}
+
+async function* readBatches(source: AsyncIterable<Uint8Array>, walker: Walker, options: ValuesOptions): AsyncGenerator<unknown[], void, undefined> {
+  const { signal, sliceMs, clock = systemClock } = options;
+  const chunks = source[Symbol.asyncIterator]();
+  let sliceEndsMs = clock.monotonic() + sliceMs;
+  try {
+    for (;;) {
+      const next = await until(chunks.next(), signal);
+      if (next.done === true) break;
+      for (let from = 0; from < next.value.length; from += STEP_BYTES) {
+        const batch = walker.feed(next.value.subarray(from, from + STEP_BYTES));
+        if (batch.length > 0) yield batch;
+        if (clock.monotonic() >= sliceEndsMs) {
+          await setImmediate();
+          sliceEndsMs = clock.monotonic() + sliceMs;
+        }
+        signal.throwIfAborted();
+      }
+    }
+    const last = walker.finish();
+    if (last.length > 0) yield last;
+  } finally {
+    // Not awaited: a source that hangs must not hold back who stopped listening to it.
+    void Promise.resolve(chunks.return?.()).catch(() => undefined);
+  }
+}
+
+/** One small value that is whole already, within the budget. Throws as `values` does. */
+export function parseValue(bytes: Uint8Array, budget: JsonBudget): unknown {
+  const walker = createWalker("concatenated", budget, "refuse");
+  const all = [...walker.feed(bytes), ...walker.finish()];
+  if (all.length !== 1) throw brokenJson(bytes.length, all.length === 0 ? "it is empty" : "more than one value");
+  return all[0];
+}
