@@ -71,6 +71,7 @@ describe("values", () => {
     }), runs);
     expect(await all(read('{"a":1}[2]"x"{}', "concatenated", {}, [1]))).toEqual([{ a: 1 }, [2], "x", {}]);
     expect(await all(read(" \n", "concatenated"))).toEqual([]);
+    for (const text of ["01", "1-2", "truefalse", "1[]"]) expect(await refusal(read(text, "concatenated"))).toMatchObject({ message: expect.stringContaining("white space") });
   });
 
   it("refuses exactly what JSON.parse refuses, whatever byte was changed, dropped or cut off, and never returns short", async () => {
@@ -127,6 +128,7 @@ describe("values", () => {
       expect(found).toMatchObject({ code: "too_large", rule, offset });
       expect(await refusal(read(text, [], small, [1]))).toMatchObject({ code: "too_large", rule, offset });
     }
+    expect(await all(read("[[1,2],[3,4]]", [], { elements: 2 }))).toEqual([[1, 2], [3, 4]]);
     expect(await refusal(read("1 2 3", "concatenated", { elements: 2 }))).toMatchObject({ code: "too_large", rule: "elements" });
   });
 
