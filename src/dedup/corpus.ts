@@ -85,10 +85,10 @@ function add({ document, digest }: DigestedDocument, name: (ref: string) => stri
   const ref = name(document.ref);
   for (const remark of document.notes) note(`${ref}: ${remark}`);
   classifier.add(held.length, digest);
-  const { title, correspondent, documentType, tags, createdDate, addedDate, paperlessId } = document;
+  const { title, correspondent, documentType, tags, createdDate, addedDate, modifiedDate, paperlessId } = document;
   held.push({
     text: digest.zstd,
-    document: { archive: "", archiveRef: ref, ref, title, wordCount: digest.wordCount, correspondent, documentType, tags, createdDate, addedDate, paperlessId },
+    document: { archive: "", archiveRef: ref, ref, title, wordCount: digest.wordCount, correspondent, documentType, tags, createdDate, addedDate, modifiedDate, paperlessId },
   });
 }
 

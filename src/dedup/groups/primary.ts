@@ -1,7 +1,7 @@
 /**
  * Which member should stay, and why (RESOLUTIONS D37). The rules are asked in turn, each comparing with the best of the group,
  * so that the choice does not depend on the order of the members: complete text, clean text, metadata, age, and at last
- * the lowest id in the archive.
+ * the lowest id or first name in the archive.
  */
 import { compareText } from "./vertices.ts";
 
@@ -18,6 +18,8 @@ export interface PrimaryCandidate {
   readonly tags?: readonly string[] | undefined;
   readonly createdDate?: string | undefined;
   readonly addedDate?: string | undefined;
+  /** When it was last changed: the age of a file that has no other date. */
+  readonly modifiedDate?: string | undefined;
 }
 
 /** The suggestion. */
@@ -54,7 +56,7 @@ export function suggestPrimary(candidates: readonly PrimaryCandidate[]): Primary
   const [index = 0] = best.sort((a, b) => compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate));
   const chosen = candidates[index] as PrimaryCandidate;
   const reasons = helped.map((rule) => rule.reason(chosen));
-  if (best.length > 1) reasons.push(`lowest id in the archive among ${best.length} equals: ${idOf(chosen)}`);
+  if (best.length > 1) reasons.push(`${chosen.paperlessId === undefined ? "name, the first" : "id in the archive, the lowest"} among ${best.length} equals: ${idOf(chosen)}`);
   return { index, reasons };
 }
 
@@ -77,11 +79,16 @@ function metadataOf({ correspondent, documentType, tags, createdDate }: PrimaryC
   return [correspondent ? "correspondent" : "", documentType ? "document type" : "", tags?.length ? "tags" : "", createdDate ? "date" : ""].filter((name) => name !== "");
 }
 
-function ageOf({ createdDate, addedDate }: PrimaryCandidate): { atMs: number; text: string } {
-  const created = Date.parse(createdDate ?? "");
-  if (!Number.isNaN(created)) return { atMs: created, text: `created ${createdDate}` };
-  const added = Date.parse(addedDate ?? "");
-  return Number.isNaN(added) ? { atMs: Number.MAX_VALUE, text: "no date" } : { atMs: added, text: `added ${addedDate}` };
+const DATES: readonly (readonly [name: "createdDate" | "addedDate" | "modifiedDate", text: string])[] = [
+  ["createdDate", "created"], ["addedDate", "added"], ["modifiedDate", "not changed since"],
+];
+
+function ageOf(candidate: PrimaryCandidate): { atMs: number; text: string } {
+  for (const [name, text] of DATES) {
+    const atMs = Date.parse(candidate[name] ?? "");
+    if (!Number.isNaN(atMs)) return { atMs, text: `${text} ${candidate[name]}` };
+  }
+  return { atMs: Number.MAX_VALUE, text: "no date" };
 }
 
 function compareIds(a: PrimaryCandidate, b: PrimaryCandidate): number {

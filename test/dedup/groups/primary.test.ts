@@ -18,6 +18,7 @@ describe("the suggested primary", () => {
     ["has most metadata", { correspondent: "Ada", tags: ["tax"] }, { documentType: "bill", createdDate: undefined }, /most metadata: correspondent, tags/],
     ["is the oldest", { createdDate: "2020-01-01" }, { createdDate: "2021-01-01T00:00:00+01:00" }, /oldest: created 2020-01-01/],
     ["was added first", { addedDate: "2020-01-01" }, { addedDate: "2021-01-01" }, /oldest: added 2020-01-01/],
+    ["was left alone longest", { modifiedDate: "2020-01-01T00:00:00.000Z" }, { modifiedDate: "2021-01-01T00:00:00.000Z" }, /oldest: not changed since 2020-01-01/],
   ])("%s", (_, better, worse, reason) => {
     const [b, a] = [candidate("b", better), candidate("a", worse)];
     expect([refOf([a, b]), refOf([b, a])]).toEqual(["b", "b"]);
@@ -26,7 +27,7 @@ describe("the suggested primary", () => {
 
   it("is the one with the lowest id among equals, numbers as numbers", () => {
     expect(refOf([candidate("x", { paperlessId: 10 }), candidate("y", { paperlessId: 9 })])).toBe("y");
-    expect(suggestPrimary([candidate("b"), candidate("a")])).toEqual({ index: 1, reasons: ["lowest id in the archive among 2 equals: a"] });
+    expect(suggestPrimary([candidate("b"), candidate("a")])).toEqual({ index: 1, reasons: ["name, the first among 2 equals: a"] });
   });
 
   it("needs no reason when it is alone, and does not stumble over dates that are none", () => {
@@ -37,7 +38,7 @@ describe("the suggested primary", () => {
   it("does not depend on the order of the members", () => {
     const any = record({
       archive: constantFrom("box", "bag"), archiveRef: constantFrom("a", "b", "c"), wordCount: integer({ min: 90, max: 110 }), quality: option(constantFrom(0.9, 0.95, 1), { nil: undefined }),
-      correspondent: option(constantFrom("Ada"), { nil: undefined }), createdDate: option(constantFrom("2020-01-01", "2021-01-01"), { nil: undefined }),
+      correspondent: option(constantFrom("Ada"), { nil: undefined }), createdDate: option(constantFrom("2020-01-01", "2021-01-01"), { nil: undefined }), modifiedDate: option(constantFrom("2019-01-01", "2022-01-01"), { nil: undefined }),
     });
     check(property(uniqueArray(any, { minLength: 1, maxLength: 6, selector: ({ archive, archiveRef }) => `${archive} ${archiveRef}` }), (candidates) => {
       const there = candidates[suggestPrimary(candidates).index];
