@@ -103,6 +103,11 @@ export function pageKind(page: Buffer, number: number): "branch" | "leaf" {
   throw damaged(`page ${number} is neither branch nor leaf`);
 }
 
+/** The commit that wrote a page. */
+export function pageTxn(page: Buffer): number {
+  return u64(page, 8);
+}
+
 /** Checks the head of a value's overflow pages. */
 export function checkOverflow(head: Buffer, number: number, pages: number): void {
   if (u64(head, 0) !== number || head.readUInt16LE(18) !== FLAG_OVERFLOW || head.readUInt32LE(20) !== pages) throw damaged(`the long value on page ${number} has lost its head`);

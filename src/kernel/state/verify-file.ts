@@ -5,7 +5,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { StewardError } from "../base/errors.ts";
-import { checkOverflow, damaged, NO_PAGE, PAGE_HEADER, pageKind, readBranches, readLeaves, readMeta, readTree } from "./lmdb-pages.ts";
+import { checkOverflow, damaged, NO_PAGE, PAGE_HEADER, pageKind, pageTxn, readBranches, readLeaves, readMeta, readTree } from "./lmdb-pages.ts";
 import type { Leaf, Meta, Tree } from "./lmdb-pages.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
@@ -73,6 +73,7 @@ class Walk {
 
   async run(): Promise<FileReport> {
     if (this.#meta.free.flags !== FREE_FLAGS || this.#meta.main.flags !== 0) throw damaged("the file was made with other settings");
+    this.#checkNewest();
     const entries = new Map<string, number>();
     await this.#tree(this.#meta.main, compareBytes, async (leaf) => {
       const name = leaf.key.toString("utf8").replace(/\0$/, "");
@@ -85,6 +86,12 @@ class Walk {
     });
     await this.#tree(this.#meta.free, compareNumbers, (leaf) => this.#freePages(leaf));
     return { entries, pages: this.#pages };
+  }
+
+  // Every commit changes a table and with it the root of the list of tables; an older head that calls itself newer has an older root.
+  #checkNewest(): void {
+    const { main, txn, pageSize } = this.#meta;
+    if (main.root !== NO_PAGE && pageTxn(readAt(this.#file, main.root * pageSize, PAGE_HEADER)) !== txn) throw damaged("the newest head of the file does not lead to its newest state");
   }
 
   async #tree(tree: Tree, compare: Compare, visit: Visit): Promise<void> {

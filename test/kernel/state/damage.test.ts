@@ -90,18 +90,25 @@ describe("a damaged store", () => {
     }
   });
 
-  it("is refused for any bit of the commit numbers in its two heads, which would bring back an older state", async () => {
-    const file = await makeStore(temporaryFolder());
+  it("is refused for a wrong bit in the commit numbers of its two heads, or opens without loss", async () => {
+    const directory = temporaryFolder();
+    const file = await makeStore(directory);
     const whole = readFileSync(file);
-    for (const head of [0, 4096]) {
-      for (let bit = 0; bit < 64; bit += 1) {
-        const bytes = Buffer.from(whole);
-        const at = head + 152 + (bit >> 3);
-        bytes.writeUInt8((bytes[at] ?? 0) ^ (1 << (bit & 7)), at);
-        writeFileSync(file, bytes);
-        await expect(verifyFile(file), `bit ${bit} of head ${head}`).rejects.toMatchObject({ code: "corrupt" });
-      }
+    const before = contents(await openEnv(directory));
+    const opened: string[] = [];
+    for (let bit = 0; bit < 128; bit += 1) {
+      const bytes = Buffer.from(whole);
+      const at = (bit < 64 ? 0 : 4096) + 152 + ((bit % 64) >> 3);
+      bytes.writeUInt8((bytes[at] ?? 0) ^ (1 << (bit & 7)), at);
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, "test.mdb"), bytes);
+      const env = await openEnv(folder).catch((error: unknown) => error as StewardError);
+      if (env instanceof StewardError) expect(env.code).toBe("corrupt");
+      else opened.push(contents(env));
     }
+    // The last commit of a clean close only takes the marker away, so the state before it says the same.
+    expect(opened.length).toBeLessThanOrEqual(1);
+    expect(opened.every((after) => after === before)).toBe(true);
   });
 
   it("stays on disk as it was when it is refused", async () => {
