@@ -39,16 +39,16 @@ const dedup = `Finds near-duplicate documents and prints them in groups.
 Usage:
   steward dedup [OPTIONS] PATH...
 
-PATH is a folder, read recursively (plain text, Markdown, HTML), or a JSONL
-file with one {"id": ..., "content": ..., "title": ...} a line, or - for JSONL
-on standard input. Several may be given; they are compared with each other.
+PATH is a folder, read recursively (plain text, Markdown, HTML), or one such
+file, or a JSONL file with one {"id": ..., "content": ..., "title": ...} a line,
+or - for JSONL on standard input. Several are compared with each other.
 
 Options:
   --threshold N   least confidence of a pair, from 0 to 1 (0.75)
   --min-words N   skip documents with fewer words, from 1 to 1000 (20)
   --workers N     worker threads, from 1 to 256 (one per core)
-  --state DIR     keep state in DIR, so that the next run only reads what is
-                  new; without it nothing is kept
+  --state DIR     keep signatures in DIR, so that the next run only signs what
+                  is new; without it nothing is kept
   --json          print one JSON object with summary, parameters and groups
   --quiet         no progress on standard error
   --help          print this text

@@ -72,7 +72,8 @@ export interface ReadOptions {
 /** A source of documents. */
 export interface Archive {
   readonly name: string;
-  readonly kind: "folder" | "jsonl";
+  /** `file` is a single document that was named by itself. */
+  readonly kind: "folder" | "jsonl" | "file";
   /** Resolves when the archive can be read at all; throws StewardError otherwise. Cheap: it lists nothing. */
   check(signal: AbortSignal): Promise<void>;
   /**

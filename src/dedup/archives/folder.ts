@@ -1,4 +1,4 @@
-/** A folder as an archive: every text, Markdown and HTML file below it is a document whose ref is its path. */
+/** A folder as an archive: every text, Markdown and HTML file below it is a document whose ref is its path. Or one such file alone. */
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { StewardError } from "../../kernel/base/errors.ts";
@@ -13,6 +13,7 @@ import { createGlobs } from "./globs.ts";
 import type { Globs } from "./globs.ts";
 import { convertHtml } from "./html.ts";
 import type { HtmlDocument } from "./html.ts";
+import type { FileType } from "./kinds.ts";
 import { mapInOrder } from "./ordered.ts";
 import { readFileHead, statFile } from "./read-file.ts";
 import type { FileHead } from "./read-file.ts";
@@ -43,6 +44,20 @@ export function createFolderArchive(deps: { readonly pool: Pool }, options: Fold
     kind: "folder",
     check: (signal) => checkFolder(options.name, options.path, signal),
     read: (read) => readFolder(deps.pool, options, globs, read),
+  };
+}
+
+/** An archive of one file that is a document by its name (`fileType`); its ref is the path as given. */
+export function createFileArchive(deps: { readonly pool: Pool }, options: { readonly name: string; readonly path: string; readonly type: FileType }): Archive {
+  const { name, path, type } = options;
+  return {
+    name,
+    kind: "file",
+    check: () => Promise.resolve(),
+    async *read(read) {
+      const item = await readDocument({ kind: "file", path, ref: path, type }, read);
+      yield { items: await convertHtml([item], deps.pool, read.signal), fraction: 1 };
+    },
   };
 }
 

@@ -5,8 +5,9 @@ import type { Readable } from "node:stream";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import type { Archive } from "./archive.ts";
-import { createFolderArchive } from "./folder.ts";
+import { createFileArchive, createFolderArchive } from "./folder.ts";
 import { createJsonlArchive } from "./jsonl.ts";
+import { fileType } from "./kinds.ts";
 import { systemCode } from "./unreadable.ts";
 
 /** An archive as the configuration describes it. */
@@ -25,15 +26,16 @@ export function openArchive(deps: { readonly pool: Pool }, row: ArchiveRow): Arc
 }
 
 /**
- * The archive that a path of the command line means: a folder, a JSON Lines file, or `-` for a stream. Throws `not_found` when
- * nothing is there.
+ * The archive that a path of the command line means: a folder, a single text, Markdown or HTML file, a JSON Lines file under any
+ * other name, or `-` for a stream of JSON Lines. Throws `not_found` when nothing is there.
  */
 export async function openPath(deps: { readonly pool: Pool }, path: string, input: Readable, name: string = path): Promise<Archive> {
   if (path === "-") return createJsonlArchive(deps, { name, source: { stream: input } });
   try {
     const facts = await stat(path);
     if (facts.isDirectory()) return createFolderArchive(deps, { name, path: resolve(path), include: [], exclude: [] });
-    return createJsonlArchive(deps, { name, source: { path } });
+    const type = facts.isFile() ? fileType(basename(path)) : undefined;
+    return type === undefined ? createJsonlArchive(deps, { name, source: { path } }) : createFileArchive(deps, { name, path, type });
   } catch (error) {
     const code = systemCode(error);
     throw new StewardError(code === "ENOENT" ? "not_found" : "upstream", `${path} cannot be read: ${code ?? "unknown failure"}`, {

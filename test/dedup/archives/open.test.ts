@@ -20,6 +20,8 @@ describe("opening an archive", () => {
     expect(refsOf(await readAll(await openPath(deps, folder, input)))).toEqual(["a.txt"]);
     expect(refsOf(await readAll(await openPath(deps, join(folder, "l.jsonl"), input)))).toEqual(["x"]);
     expect(refsOf(await readAll(await openPath(deps, "-", input)))).toEqual(["s"]);
+    const single = await openPath(deps, join(folder, "a.txt"), input);
+    expect([single.kind, refsOf(await readAll(single))]).toEqual(["file", [join(folder, "a.txt")]]);
     await expect(openPath(deps, join(folder, "none"), input)).rejects.toMatchObject({ code: "not_found" });
   });
 });
