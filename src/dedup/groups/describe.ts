@@ -42,7 +42,7 @@ export async function describeGroups(found: readonly FoundGroup[], deps: Describ
   const explanations = await explainAll(found.map((group, index) => pairToExplain(group, choices[index]?.member ?? 0)), found, deps);
   return found.map((group, index) => {
     const { member = 0, reasons = [] } = choices[index] ?? {};
-    const stays = reasons.length > 0 ? [`suggested to stay for its ${reasons.join("; ")}`] : [];
+    const stays = reasons.length > 0 ? [`suggested to stay: ${reasons.join("; ")}`] : [];
     return { primary: group.members[member] ?? 0, reasons: [...(explanations[index] ?? []), ...stays] };
   });
 }

@@ -56,7 +56,7 @@ export function suggestPrimary(candidates: readonly PrimaryCandidate[]): Primary
   const [index = 0] = best.sort((a, b) => compareIds(candidates[a] as PrimaryCandidate, candidates[b] as PrimaryCandidate));
   const chosen = candidates[index] as PrimaryCandidate;
   const reasons = helped.map((rule) => rule.reason(chosen));
-  if (best.length > 1) reasons.push(`${chosen.paperlessId === undefined ? "name, the first" : "id in the archive, the lowest"} among ${best.length} equals: ${idOf(chosen)}`);
+  if (best.length > 1) reasons.push(`${chosen.paperlessId === undefined ? "first by name" : "lowest id"} among ${best.length} equals: ${idOf(chosen)}`);
   return { index, reasons };
 }
 
@@ -68,10 +68,10 @@ function rulesFor(candidates: readonly PrimaryCandidate[]): Rule[] {
     cleanest = Math.max(cleanest, quality ?? 0);
   }
   return [
-    { rank: ({ wordCount }) => Number(wordCount >= COMPLETE * mostWords), reason: ({ wordCount }) => `complete text: ${wordCount} words` },
-    { rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN), reason: ({ quality }) => `cleanest text: ${Math.floor(100 * (quality ?? 0))} % ordinary characters` },
-    { rank: (candidate) => metadataOf(candidate).length, reason: (candidate) => `most metadata: ${metadataOf(candidate).join(", ")}` },
-    { rank: (candidate) => -ageOf(candidate).atMs, reason: (candidate) => `oldest: ${ageOf(candidate).text}` },
+    { rank: ({ wordCount }) => Number(wordCount >= COMPLETE * mostWords), reason: ({ wordCount }) => `complete text of ${wordCount} words` },
+    { rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN), reason: ({ quality }) => `cleanest text, ${Math.floor(100 * (quality ?? 0))} % ordinary characters` },
+    { rank: (candidate) => metadataOf(candidate).length, reason: (candidate) => `most metadata (${metadataOf(candidate).join(", ")})` },
+    { rank: (candidate) => -ageOf(candidate).atMs, reason: (candidate) => `oldest, ${ageOf(candidate).text}` },
   ];
 }
 

@@ -49,7 +49,7 @@ describe("groups of documents that no store knows", () => {
       [1, [["file-3", true], ["file-4", false]], 1],
       [expect.closeTo((1 + 2 * 0.92) / 3, 12), [["file-0", true], ["file-1", false], ["file-2", false]], 3],
     ]);
-    expect(groups[0]?.reasons).toEqual(["exact copy: the texts are the same, word for word", "suggested to stay for its name, the first among 2 equals: file-3"]);
+    expect(groups[0]?.reasons).toEqual(["exact copy: the texts are the same, word for word", "suggested to stay: first by name among 2 equals: file-3"]);
     expect(groups[1]?.reasons.join("\n")).toMatch(/90 % of three-word phrases shared/);
   });
 });

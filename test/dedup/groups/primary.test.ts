@@ -13,12 +13,12 @@ function refOf(candidates: readonly PrimaryCandidate[]): string {
 
 describe("the suggested primary", () => {
   it.each<[string, Partial<PrimaryCandidate>, Partial<PrimaryCandidate>, RegExp]>([
-    ["has the complete text", { wordCount: 120, quality: 0.1 }, { wordCount: 80, quality: 1 }, /complete text: 120 words/],
-    ["has the clean text", { quality: 0.99 }, { quality: 0.9, correspondent: "Ada" }, /cleanest text: 99 %/],
-    ["has most metadata", { correspondent: "Ada", tags: ["tax"] }, { documentType: "bill", createdDate: undefined }, /most metadata: correspondent, tags/],
-    ["is the oldest", { createdDate: "2020-01-01" }, { createdDate: "2021-01-01T00:00:00+01:00" }, /oldest: created 2020-01-01/],
-    ["was added first", { addedDate: "2020-01-01" }, { addedDate: "2021-01-01" }, /oldest: added 2020-01-01/],
-    ["was left alone longest", { modifiedDate: "2020-01-01T00:00:00.000Z" }, { modifiedDate: "2021-01-01T00:00:00.000Z" }, /oldest: not changed since 2020-01-01/],
+    ["has the complete text", { wordCount: 120, quality: 0.1 }, { wordCount: 80, quality: 1 }, /complete text of 120 words/],
+    ["has the clean text", { quality: 0.99 }, { quality: 0.9, correspondent: "Ada" }, /cleanest text, 99 %/],
+    ["has most metadata", { correspondent: "Ada", tags: ["tax"] }, { documentType: "bill", createdDate: undefined }, /most metadata \(correspondent, tags\)/],
+    ["is the oldest", { createdDate: "2020-01-01" }, { createdDate: "2021-01-01T00:00:00+01:00" }, /oldest, created 2020-01-01/],
+    ["was added first", { addedDate: "2020-01-01" }, { addedDate: "2021-01-01" }, /oldest, added 2020-01-01/],
+    ["was left alone longest", { modifiedDate: "2020-01-01T00:00:00.000Z" }, { modifiedDate: "2021-01-01T00:00:00.000Z" }, /oldest, not changed since 2020-01-01/],
   ])("%s", (_, better, worse, reason) => {
     const [b, a] = [candidate("b", better), candidate("a", worse)];
     expect([refOf([a, b]), refOf([b, a])]).toEqual(["b", "b"]);
@@ -27,7 +27,7 @@ describe("the suggested primary", () => {
 
   it("is the one with the lowest id among equals, numbers as numbers", () => {
     expect(refOf([candidate("x", { paperlessId: 10 }), candidate("y", { paperlessId: 9 })])).toBe("y");
-    expect(suggestPrimary([candidate("b"), candidate("a")])).toEqual({ index: 1, reasons: ["name, the first among 2 equals: a"] });
+    expect(suggestPrimary([candidate("b"), candidate("a")])).toEqual({ index: 1, reasons: ["first by name among 2 equals: a"] });
   });
 
   it("needs no reason when it is alone, and does not stumble over dates that are none", () => {
