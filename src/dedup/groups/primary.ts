@@ -1,6 +1,6 @@
 /**
  * Which member should stay, and why (RESOLUTIONS D37). The rules are asked in turn, each comparing with the best of the group,
- * so that the choice does not depend on the order of the members: complete text, clean text, metadata, age, and at last
+ * so that the choice does not depend on the order of the members: complete text, clean text, metadata, age, name, and at last
  * the lowest id or first name in the archive.
  */
 import { compareText } from "./vertices.ts";
@@ -34,6 +34,9 @@ export interface PrimaryChoice {
 const COMPLETE = 0.95;
 /** Qualities this close to the best count as equally clean. */
 const CLEAN_MARGIN = 0.02;
+
+/** Names that people and systems give to copies: `a copy.txt`, `a-copy-2.md`, `a (1).txt`, `copy of a.txt`, `a - Kopie.txt`. */
+const COPY_NAME = /(?:^|\/)(?:copy|kopie|copie) (?:of|von|de) [^/]*$|[ _-](?:copy|kopie|copie)(?:[ _-]?\(?\d+\)?)?(?:\.[^/.]*)*$|\(\d{1,2}\)(?:\.[^/.]*)*$/i;
 
 interface Rule {
   readonly reason: (candidate: PrimaryCandidate) => string;
@@ -72,6 +75,7 @@ function rulesFor(candidates: readonly PrimaryCandidate[]): Rule[] {
     { rank: ({ quality }) => Number((quality ?? 0) >= cleanest - CLEAN_MARGIN), reason: ({ quality }) => `cleanest text, ${Math.floor(100 * (quality ?? 0))} % ordinary characters` },
     { rank: (candidate) => metadataOf(candidate).length, reason: (candidate) => `most metadata (${metadataOf(candidate).join(", ")})` },
     { rank: (candidate) => -ageOf(candidate).atMs, reason: (candidate) => `oldest, ${ageOf(candidate).text}` },
+    { rank: ({ archiveRef }) => Number(!COPY_NAME.test(archiveRef)), reason: () => "not named as a copy" },
   ];
 }
 

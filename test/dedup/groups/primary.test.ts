@@ -30,6 +30,14 @@ describe("the suggested primary", () => {
     expect(suggestPrimary([candidate("b"), candidate("a")])).toEqual({ index: 1, reasons: ["first by name among 2 equals: a"] });
   });
 
+  it.each(["a copy.txt", "a-copy-2.md", "x/a (1).txt", "copy of a.txt", "a - Kopie.pdf.txt", "a_copy"])("is not the one named as a copy: %s", (name) => {
+    expect(suggestPrimary([candidate(name), candidate("z/original.txt")])).toEqual({ index: 1, reasons: ["not named as a copy"] });
+  });
+
+  it.each(["copyright", "hardcopy.txt", "report (2024).txt", "copy/of/a.txt"])("may be called %s", (name) => {
+    expect(refOf([candidate(name), candidate("z")])).toBe(name);
+  });
+
   it("needs no reason when it is alone, and does not stumble over dates that are none", () => {
     expect(suggestPrimary([candidate("a", { createdDate: "yesterday" })])).toEqual({ index: 0, reasons: [] });
     expect(refOf([candidate("b", { createdDate: "soon" }), candidate("a", { createdDate: "later" })])).toBe("a");
