@@ -1,0 +1,71 @@
+/** The credentials a client may send: none, a fixed token, user and password, or one that is fetched and renewed. */
+import type { Clock } from "../base/clock.ts";
+import { StewardError } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import { until } from "../json/until.ts";
+import { createDeadline } from "./deadline.ts";
+import type { Authorizer } from "./types.ts";
+
+function fixed(value: Secret | undefined): Authorizer {
+  return { authorization: () => Promise.resolve(value), refused: () => false };
+}
+
+/** Sends nothing. */
+export const anonymous: Authorizer = fixed(undefined);
+
+/** Sends a token under a scheme: `Bearer`, or what the API wants instead, e.g. `Token`. */
+export function bearer(token: Secret, scheme = "Bearer"): Authorizer {
+  return fixed(token.use((value) => Secret.of(`${scheme} ${value}`, token.origin)));
+}
+
+/** Sends user and password (RFC 7617). */
+export function basic(user: string, password: Secret): Authorizer {
+  return fixed(password.use((value) => Secret.of(`Basic ${Buffer.from(`${user}:${value}`, "utf8").toString("base64")}`, password.origin)));
+}
+
+/** A credential with an end. */
+export interface Granted {
+  readonly token: Secret;
+  /** Wall time in milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** How a credential is renewed. */
+export interface RefreshingOptions {
+  readonly fetch: (signal: AbortSignal) => Promise<Granted>;
+  /** Renewed by the first call that comes so much before its end. */
+  readonly earlyMs: number;
+  /** Longest time a renewal may take, whoever waits for it. */
+  readonly fetchMs: number;
+  /** Default: Bearer. */
+  readonly scheme?: string;
+}
+
+/** A credential that is fetched on demand, once for all who wait, and again when it ends or is refused. */
+export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer {
+  const scheme = options.scheme ?? "Bearer";
+  let held: { readonly value: Secret; readonly expiresAtMs: number } | undefined;
+  let fetching: Promise<Secret> | undefined;
+
+  // Not the signal of whoever came first: the others must not fail because that one left.
+  async function renew(): Promise<Secret> {
+    const never = new AbortController().signal;
+    using deadline = createDeadline(clock, options.fetchMs, never, () => new StewardError("deadline", `no credential within ${options.fetchMs} ms`));
+    const granted = await until(options.fetch(deadline.signal), deadline.signal);
+    const value = granted.token.use((token) => Secret.of(`${scheme} ${token}`, granted.token.origin));
+    held = { value, expiresAtMs: granted.expiresAtMs };
+    return value;
+  }
+
+  return {
+    authorization(signal) {
+      if (held !== undefined && clock.now() < held.expiresAtMs - options.earlyMs) return Promise.resolve(held.value);
+      fetching ??= renew().finally(() => { fetching = undefined; });
+      return until(fetching, signal);
+    },
+    refused(value) {
+      if (held?.value.equals(value) === true) held = undefined;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** A body as it arrives: at most so many bytes on the wire, decompressed, at most so many bytes after that. */
+import { pipeline, Readable, type Transform } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import { failed } from "./failure.ts";
+import type { ReplyHeaders } from "./types.ts";
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** zstd may ask for a window of 128 MiB; RFC 9659 allows 8 MiB in HTTP. */
+const ZSTD_WINDOW_LOG = 23;
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
+  "x-gzip": () => createGunzip({ chunkSize: CHUNK_BYTES }),
+  br: () => createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
+  zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+};
+
+/** The Accept-Encoding of every call. */
+export const ACCEPT_ENCODING = "gzip, br, zstd";
+
+/** Bounds of one body. */
+export interface BodyLimits {
+  readonly wireBytes: number;
+  readonly bodyBytes: number;
+}
+
+/** The body's bytes, plain. Throws failures: `too_large`, `decode` for what is not encoded as said, `transport` when it ends early. */
+export async function* plainBody(wire: AsyncIterable<Uint8Array>, status: number, headers: ReplyHeaders, limits: BodyLimits): AsyncGenerator<Uint8Array, void, undefined> {
+  const declared = Number(headers["content-length"] ?? 0);
+  if (declared > limits.wireBytes) throw tooLarge(status, limits.wireBytes, "on the wire");
+  const bounded = capped(wire, limits.wireBytes, () => tooLarge(status, limits.wireBytes, "on the wire"));
+  const encoding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  const plain = encoding === "identity" || encoding === "" ? bounded : decompressed(bounded, encoding, status);
+  yield* capped(plain, limits.bodyBytes, () => tooLarge(status, limits.bodyBytes, "after decompression"));
+}
+
+function tooLarge(status: number, limit: number, where: string): Error {
+  return failed({ class: "too_large", status }, `more than ${limit} bytes ${where}`);
+}
+
+async function* capped(source: AsyncIterable<Uint8Array>, limit: number, refuse: () => Error): AsyncGenerator<Uint8Array, void, undefined> {
+  let seen = 0;
+  for await (const piece of source) {
+    seen += piece.length;
+    if (seen > limit) throw refuse();
+    yield piece;
+  }
+}
+
+async function* decompressed(source: AsyncIterable<Uint8Array>, encoding: string, status: number): AsyncGenerator<Uint8Array, void, undefined> {
+  const create = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  if (create === undefined) throw failed({ class: "decode", status }, "a Content-Encoding that was not asked for");
+  const decoder = create();
+  // The outcome is seen where the decoder is read.
+  pipeline(Readable.from(source, { objectMode: false, highWaterMark: CHUNK_BYTES }), decoder, () => undefined);
+  try {
+    yield* decoder as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw decodeFailure(error, status);
+  } finally {
+    decoder.destroy();
+  }
+}
+
+function decodeFailure(error: unknown, status: number): unknown {
+  const { code } = error as { readonly code?: unknown };
+  // The upstream closed in time and in order, but in the middle of the compressed stream: cut off, as a lost connection is.
+  if (code === "Z_BUF_ERROR" || code === "ERR_BUFFER_TOO_LARGE") return failed({ class: "transport", status }, "the compressed body ends too early", error);
+  if (typeof code === "string" && /^(Z_|ERR__?(ZLIB|BROTLI|ZSTD|ERROR)|ZSTD_|ERR_PADDING|ERR_[A-Z_]*(FORMAT|DECOMPRESSION))/.test(code)) {
+    return failed({ class: "decode", status }, "the compressed body is damaged", error);
+  }
+  return error;
+}
+
+/** At most `limit` bytes of a body, as text; what comes after is left. For error bodies: whatever goes wrong only shortens it. */
+export async function readPrefix(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      parts.push(piece);
+      length += piece.length;
+      if (length >= limit) break;
+    }
+  } catch {
+    // The status says enough; an error body that breaks off is shown as far as it came.
+  }
+  return Buffer.concat(parts).subarray(0, limit).toString("utf8");
+}
+
+/** A whole body; it is bounded already. */
+export async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of body) parts.push(piece);
+  return Buffer.concat(parts);
+}

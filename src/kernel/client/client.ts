@@ -1,0 +1,99 @@
+/** The client of a foreign HTTP API (KERNEL §1.8): puts the parts together and answers calls and lists. */
+import type { Clock } from "../base/clock.ts";
+import { assert, StewardError } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import { parseValue } from "../json/values.ts";
+import { readWhole } from "./body.ts";
+import { createBreaker } from "./breaker.ts";
+import type { Prepared } from "./exchange.ts";
+import { createLedger } from "./ledger.ts";
+import { listPages } from "./list.ts";
+import { perform, type PerformDeps } from "./perform.ts";
+import { createRetryBudget } from "./retry.ts";
+import { createSkew, type Skew } from "./skew.ts";
+import { createTransport } from "./transport.ts";
+import type { CallRequest, Client, ClientFactory, ClientSpec, Reply } from "./types.ts";
+import { addressOf, checkBase } from "./url.ts";
+
+/** What all clients share. */
+export interface ClientDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Of Steward, for `User-Agent: steward/<version>`. */
+  readonly version: string;
+}
+
+/** Makes clients. */
+export function createClientFactory(deps: ClientDeps): ClientFactory {
+  return { create: (spec) => createClient(spec, deps) };
+}
+
+function createClient(spec: ClientSpec, deps: ClientDeps): Client {
+  checkBase(spec.name, spec.base);
+  const { clock } = deps;
+  const transport = createTransport(spec.base, { connections: spec.limits.connections, connectMs: spec.limits.connectMs, ca: spec.trust?.ca });
+  const ledger = createLedger(() => clock.now());
+  const skew = createSkew(clock);
+  const parts = partsOf(spec, deps, { transport, ledger, skew });
+  const closing = new AbortController();
+  let inFlight = 0;
+
+  /** One more call; to be disposed when it is over. */
+  function enter(): Disposable {
+    closing.signal.throwIfAborted();
+    if (inFlight >= spec.limits.inFlight) throw new StewardError("exhausted", `${spec.name}: ${inFlight} calls run already; try again later`, { retryAfterMs: 1_000 });
+    inFlight += 1;
+    return { [Symbol.dispose]: () => { inFlight -= 1; } };
+  }
+
+  return {
+    async call(request, signal) {
+      using _place = enter();
+      return await callOnce(parts, request, AbortSignal.any([signal, closing.signal]));
+    },
+    async *items(request, signal) {
+      using _place = enter();
+      yield* listPages(parts, request, AbortSignal.any([signal, closing.signal]));
+    },
+    status: () => ledger.rows(),
+    skewMs: () => skew.skewMs(),
+    async close() {
+      closing.abort(new StewardError("cancelled", `the client of ${spec.name} is closed`));
+      await transport.close();
+    },
+  };
+}
+
+type Shared = { readonly transport: ReturnType<typeof createTransport>; readonly ledger: ReturnType<typeof createLedger>; readonly skew: Skew };
+
+function partsOf(spec: ClientSpec, deps: ClientDeps, { transport, ledger, skew }: Shared): PerformDeps {
+  const { clock, ids } = deps;
+  const breaker = createBreaker(spec.breaker ?? { failures: 10, coolMs: 10_000 }, clock);
+  return {
+    spec, clock, ids, budget: createRetryBudget(),
+    exchange: { transport, auth: spec.auth, limits: spec.limits, redirects: spec.redirects, userAgent: `steward/${deps.version}`, now: () => clock.now() },
+    attempt: { client: spec.name, clock, ledger, breaker, skew, observe: spec.observe },
+  };
+}
+
+async function callOnce(parts: PerformDeps, request: CallRequest, signal: AbortSignal): Promise<Reply> {
+  const { limits } = parts.spec;
+  const json = request.read !== "bytes";
+  const prepared = prepare(parts.spec, request);
+  return perform(parts, {
+    operation: request.operation, prepared,
+    consume: async ({ status, headers, body }, attempt) => {
+      const whole = await readWhole(body);
+      const value = json && whole.length > 0 ? parseValue(whole, limits.json) : undefined;
+      return { status, headers, body: whole, value, attempts: attempt.number, durationMs: attempt.succeed() };
+    },
+  }, signal);
+}
+
+function prepare(spec: ClientSpec, request: CallRequest): Prepared {
+  for (const name of Object.keys(request.headers ?? {})) assert(!["authorization", "host", "cookie"].includes(name.toLowerCase()), `a call does not set the header ${name} itself`);
+  return {
+    address: addressOf(spec.base, request.path, request.query), method: request.method, headers: request.headers ?? {}, body: request.body,
+    accept: request.accept ?? (request.read === "bytes" ? "*/*" : "application/json"), idempotent: request.idempotent,
+  };
+}

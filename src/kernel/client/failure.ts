@@ -1,0 +1,103 @@
+/** What can go wrong with a call, in one table: how it is named, which code it gets, whether repeating it makes sense. */
+import { type Code, StewardError } from "../base/errors.ts";
+import type { ReplyHeaders } from "./types.ts";
+
+/** Why an attempt failed. */
+export type FailureClass =
+  | "auth" | "forbidden" | "not_found" | "rate_limited" | "rejected" | "server" | "redirect" | "transport" | "timeout" | "decode" | "too_large"
+  | "unavailable" | "cancelled";
+
+interface ClassRule {
+  /** Of the error. An upstream's 401 is no 401 of ours. */
+  readonly code: Code;
+  /** Whether the same request may succeed a moment later. */
+  readonly passing: boolean;
+  /** Whether it says that the upstream is in trouble. */
+  readonly trouble: boolean;
+  readonly meaning: string;
+  readonly remedy?: string;
+}
+
+/** The table. */
+export const failureClasses: Readonly<Record<FailureClass, ClassRule>> = {
+  auth: { code: "upstream", passing: false, trouble: false, meaning: "the credential is not accepted", remedy: "check the configured credential" },
+  forbidden: { code: "upstream", passing: false, trouble: false, meaning: "the credential may not do this", remedy: "give the credential the permission or scope" },
+  not_found: { code: "upstream", passing: false, trouble: false, meaning: "there is nothing at this address" },
+  rate_limited: { code: "exhausted", passing: true, trouble: false, meaning: "too many requests" },
+  rejected: { code: "upstream", passing: false, trouble: false, meaning: "the request was refused" },
+  server: { code: "upstream", passing: true, trouble: true, meaning: "the upstream failed" },
+  redirect: { code: "upstream", passing: false, trouble: false, meaning: "a redirect that is not followed", remedy: "configure the address that it leads to, if you trust it" },
+  transport: { code: "upstream", passing: true, trouble: true, meaning: "the connection failed" },
+  timeout: { code: "deadline", passing: true, trouble: true, meaning: "no whole answer in time" },
+  decode: { code: "upstream", passing: false, trouble: false, meaning: "the answer is not what it must be", remedy: "check that the address is that of the API" },
+  too_large: { code: "upstream", passing: false, trouble: false, meaning: "the answer is too large", remedy: "raise the limit or ask for less" },
+  unavailable: { code: "upstream", passing: false, trouble: false, meaning: "not asked, because it failed too often just now" },
+  cancelled: { code: "cancelled", passing: false, trouble: false, meaning: "cancelled" },
+};
+
+/** The class of a status that is no success. 403 is a rate limit when its headers say so (the secondary limits of code forges). */
+export function classifyStatus(status: number, headers: ReplyHeaders): FailureClass {
+  if (status === 401) return "auth";
+  if (status === 403) return headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"] === "0" ? "rate_limited" : "forbidden";
+  if (status === 404 || status === 410) return "not_found";
+  if (status === 408) return "timeout";
+  if (status === 429) return "rate_limited";
+  if (status >= 500) return "server";
+  return status >= 300 && status < 400 ? "redirect" : "rejected";
+}
+
+/** What is known of a failure beyond its error. */
+export interface Failure {
+  readonly class: FailureClass;
+  /** 0 when no answer came. */
+  readonly status: number;
+  /** How long the upstream asked us to wait. */
+  readonly retryAfterMs?: number;
+  /** The first 16 KiB of the answer's body, if any. Never shown by itself: it may hold anything. */
+  readonly body?: string;
+}
+
+// Beside the errors, so that a body reaches nobody who did not ask for it.
+const failures = new WeakMap<StewardError, Failure>();
+
+/** The error of a failure; `what` goes on where the class's meaning ends. */
+export function failed(failure: Failure, what?: string, cause?: unknown): StewardError {
+  const rule = failureClasses[failure.class];
+  const status = failure.status === 0 ? "" : ` (status ${failure.status})`;
+  const error = new StewardError(rule.code, `${rule.meaning}${status}${what === undefined ? "" : `: ${what}`}`, {
+    rule: failure.class, ...(rule.remedy === undefined ? {} : { remedy: rule.remedy }),
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }), ...(cause === undefined ? {} : { cause }),
+  });
+  failures.set(error, failure);
+  return error;
+}
+
+/** The same failure under the name of the call, e.g. `headscale: listing nodes: the upstream failed (status 503)`. */
+export function named(error: StewardError, failure: Failure, client: string, operation: string): StewardError {
+  const outer = new StewardError(error.code, `${client}: ${operation}: ${error.message}`, {
+    rule: failure.class, cause: error, ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  });
+  failures.set(outer, failure);
+  return outer;
+}
+
+/** What is known of an error that a client threw; undefined for any other. */
+export function failureOf(error: unknown): Failure | undefined {
+  return error instanceof StewardError ? failures.get(error) : undefined;
+}
+
+/** Any error of an attempt as a failure. What a reader of JSON refused is `decode` or `too_large`; all that is foreign is `transport`. */
+export function toFailed(error: unknown, status: number): StewardError {
+  if (!(error instanceof StewardError)) return failed({ class: "transport", status }, describeForeign(error), error);
+  if (failures.has(error)) return error;
+  if (error.code === "too_large") return failed({ class: "too_large", status }, error.message, error);
+  if (error.code === "invalid") return failed({ class: "decode", status }, error.message, error);
+  return error;
+}
+
+// A foreign message may quote what was sent; a code never does.
+function describeForeign(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | undefined)?.code;
+  return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : undefined;
+}

@@ -1,0 +1,43 @@
+/** How far another clock is ahead of ours, from the Date headers it sends. */
+import type { Clock } from "../base/clock.ts";
+import { parseDate } from "./retry.ts";
+
+const SAMPLES = 9;
+
+/** A Date has whole seconds; on average it is half of one behind. */
+const HALF_SECOND_MS = 500;
+
+/** Answers that took longer say too little about when their Date was written. */
+const LONGEST_TRIP_MS = 10_000;
+
+/** Beyond a day a Date is nonsense, not skew. */
+const LARGEST_MS = 86_400_000;
+
+/** Collects samples; the median of the last nine counts, so that one wrong header changes nothing. */
+export interface Skew {
+  /** An answer whose headers came now, to a request that was sent at a monotonic instant. */
+  sample(date: string | undefined, sentAtMs: number): void;
+  /** 0 before the first sample. */
+  skewMs(): number;
+}
+
+/** Without samples. */
+export function createSkew(clock: Clock): Skew {
+  // Their wall time less our monotonic time: stays right when our own wall clock is set.
+  const samples: number[] = [];
+  return {
+    sample(date, sentAtMs) {
+      const theirMs = parseDate(date);
+      const nowMs = clock.monotonic();
+      if (theirMs === undefined || nowMs - sentAtMs > LONGEST_TRIP_MS) return;
+      const middleMs = (sentAtMs + nowMs) / 2;
+      if (Math.abs(theirMs - (clock.now() - (nowMs - middleMs))) > LARGEST_MS) return;
+      samples.push(theirMs + HALF_SECOND_MS - middleMs);
+      if (samples.length > SAMPLES) samples.shift();
+    },
+    skewMs() {
+      const middle = samples.toSorted((a, b) => a - b)[(samples.length - 1) >> 1];
+      return middle === undefined ? 0 : Math.round(middle + clock.monotonic() - clock.now());
+    },
+  };
+}

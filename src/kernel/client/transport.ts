@@ -1,0 +1,94 @@
+/** The connections of one client: a pool to one origin, so that nothing, and no credential, can ever go elsewhere. */
+import type { Dispatcher, Pool } from "undici";
+import type { ReplyHeaders } from "./types.ts";
+
+/** What is sent on a connection. */
+export interface Outgoing {
+  readonly address: URL;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array | undefined;
+  /** Called when the request begins to leave on a connection. */
+  readonly sent: () => void;
+}
+
+/** What came back; the body must be read or left through its iterator. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives the connection up unless the body was read whole. */
+  readonly drop: () => void;
+}
+
+/** Sends; knows nothing of retries, limits or credentials. */
+export interface Transport {
+  send(outgoing: Outgoing, signal: AbortSignal): Promise<Incoming>;
+  close(): Promise<void>;
+}
+
+/** How to connect. */
+export interface TransportOptions {
+  readonly connections: number;
+  readonly connectMs: number;
+  /** Authorities to trust instead of the public ones, PEM. */
+  readonly ca: string | undefined;
+}
+
+/** A pool to the origin of `base`. The HTTP library is loaded with the first request. */
+export function createTransport(base: URL, options: TransportOptions): Transport {
+  let pool: Promise<Pool> | undefined;
+  let closed = false;
+
+  async function open(): Promise<Pool> {
+    const undici = await import("undici");
+    return new undici.Pool(base.origin, {
+      connections: options.connections, pipelining: 1, allowH2: false,
+      // The caller's deadline bounds these, by a clock that is passed in.
+      headersTimeout: 0, bodyTimeout: 0,
+      connect: { timeout: options.connectMs, ...(options.ca === undefined ? {} : { ca: options.ca }) },
+    });
+  }
+
+  return {
+    async send(outgoing, signal) {
+      if (closed) throw new Error("the client is closed");
+      pool ??= open();
+      const dispatcher = (await pool).compose(notice(outgoing.sent));
+      const answer = await dispatcher.request({
+        origin: base.origin, path: outgoing.address.pathname + outgoing.address.search, method: outgoing.method,
+        headers: outgoing.headers, body: outgoing.body ?? null, signal,
+      });
+      // A body that is left or cut reports it once more on itself; who reads it has heard of it already.
+      answer.body.on("error", () => undefined);
+      return { status: answer.statusCode, headers: flatten(answer.headers), body: answer.body, drop: () => void answer.body.destroy() };
+    },
+    async close() {
+      closed = true;
+      await (await pool)?.destroy();
+    },
+  };
+}
+
+// The library tells a handler when its request goes out; before that nothing can have had an effect.
+function notice(sent: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => dispatch(options, {
+    onRequestStart(controller, context) {
+      sent();
+      handler.onRequestStart?.(controller, context);
+    },
+    onRequestUpgrade: (...event) => handler.onRequestUpgrade?.(...event),
+    onResponseStart: (...event) => handler.onResponseStart?.(...event),
+    onResponseData: (...event) => handler.onResponseData?.(...event),
+    onResponseEnd: (...event) => handler.onResponseEnd?.(...event),
+    onResponseError: (...event) => handler.onResponseError?.(...event),
+  });
+}
+
+function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): ReplyHeaders {
+  const flat: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return flat;
+}
