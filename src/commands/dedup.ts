@@ -52,7 +52,7 @@ export async function dedup(options: DedupArguments): Promise<number> {
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
-  const log = createLog({ level: "warn", format: "text", write: (line) => process.stderr.write(line), now: systemClock.now });
+  const log = createLog({ level: "warn", format: "text", write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   const pool = createPool({ clock: systemClock, log, ...(options.workers === undefined ? {} : { threads: options.workers }) });
   const progress = createProgress({
     clock: systemClock, quiet: options.quiet, write: (text) => process.stderr.write(text), columns: () => (process.stderr.isTTY ? process.stderr.columns : undefined),

@@ -44,7 +44,7 @@ interface House {
 /** Runs until SIGINT or SIGTERM; resolves with the exit code. Throws what keeps it from starting. */
 export async function serve(configuration: DaemonConfiguration): Promise<number> {
   const { config } = configuration;
-  const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: systemClock.now });
+  const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const house: House = { configuration, log, pool, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };

@@ -118,7 +118,7 @@ describe("jobs (contract 2.2, 4.3)", () => {
     expect(JSON.parse(job.resultJson)).toEqual(job.result);
     expect(job.result).toMatchObject({ inserted: 7, updated: 0, errors: [] });
     const times = list.data.map((item: any) => item.createdAt);
-    expect(times).toEqual([...times].sort().reverse());
+    expect(times).toEqual(times.toSorted((a: string, b: string) => (a < b ? 1 : -1)));
     const one = await rest(daemon, "GET", `/api/v1/jobs/${job.id}`);
     expect(one.json.data).toEqual(job);
     expect((await grpcUnary(daemon.host, JobService.method.getJob, { jobId: job.id })).data?.status).toBe(JobStatus.COMPLETED);
