@@ -474,7 +474,7 @@ export const JobService: GenService<{
     output: typeof CancelJobResponseSchema;
   },
   /**
-   * What happens to a job from now on, ending with one  event. Over REST: GET /api/v1/jobs/{job_id}/progress.
+   * What happens to a job from now on, ending with one `complete` event. Over REST: GET /api/v1/jobs/{job_id}/progress.
    *
    * @generated from rpc steward.dedup.v1.JobService.WatchJob
    */
