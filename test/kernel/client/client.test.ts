@@ -1,3 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
@@ -18,7 +24,7 @@ describe("a call", () => {
     expect(reply).toMatchObject({ status: 200, value: { ok: [1, "é"] }, attempts: 1, headers: { "x-version": "3" } });
     expect(upstream.requests).toMatchObject([{
       method: "POST", url: "/prefix/device/a%20b%3Ac/x?page=2&tag=x&tag=y", body: '{"a":1}',
-      headers: { authorization: "Token canary-5f2a", "user-agent": "steward/1.2.3", accept: "application/json", "content-type": "application/json" },
+      headers: { authorization: "Token canary-5f2a", "user-agent": "steward/1.2.3", accept: "application/json", "accept-encoding": "gzip, br, zstd", "content-type": "application/json" },
     }]);
   });
 
@@ -159,7 +165,7 @@ describe("secrets", () => {
       const error: unknown = await asked.call(get, forever).then(() => undefined, (thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StewardError);
       for (let link: unknown = error; link instanceof Error; link = link.cause) {
-        expect(`${link.message} ${link.stack} ${JSON.stringify({ ...link })}`).not.toContain("canary-5f2a");
+        expect(`${link.message} ${link.stack} ${JSON.stringify(Object.entries(link))}`).not.toContain("canary-5f2a");
       }
       expect(JSON.stringify(asked.status())).not.toContain("canary-5f2a");
     }
@@ -232,7 +238,7 @@ describe("redirects", () => {
   });
 
   it("end after ten, are not followed when none are wanted, and never turn a post into something else", async () => {
-    await using upstream = await createUpstream((request, response) => void response.writeHead(request.url === "/kept" ? 200 : Number(request.headers["x-status"] ?? 302), { location: request.headers["x-to"] ?? "/things" }).end());
+    await using upstream = await createUpstream((request, response) => void response.writeHead(request.url === "/kept" ? 200 : Number(request.headers["x-status"] ?? 302), { location: String(request.headers["x-to"] ?? "/things") }).end());
     await using client = createTestClient(upstream.url);
     await expect(client.call(get, forever)).rejects.toMatchObject({ rule: "redirect" });
     expect(upstream.requests).toHaveLength(11);
@@ -244,6 +250,42 @@ describe("redirects", () => {
     expect(upstream.requests).toHaveLength(14);
     expect((await client.call({ ...kept, idempotent: true, headers: { ...kept.headers, "x-status": "308" } }, forever)).status).toBe(200);
     expect(upstream.requests.at(-1)).toMatchObject({ method: "POST", body: '{"a":1}' });
+  });
+});
+
+/** A certificate for 127.0.0.1 that nobody signed but itself; undefined where there is no openssl. */
+function selfSigned(): { key: string; cert: string } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "steward-client-"));
+  try {
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1", "-keyout", key, "-out", cert], { stdio: "ignore" });
+    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const certificate = selfSigned();
+
+describe.skipIf(certificate === undefined)("an upstream with a certificate of its own", () => {
+  it("is refused before anything is sent, unless its authority is configured", async () => {
+    const seen: unknown[] = [];
+    const server = createServer(certificate ?? {}, (request, response) => {
+      seen.push(request.headers.authorization);
+      sendJson(response, "safe");
+    });
+    await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+    const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await using wary = createTestClient(url, { auth: bearer(token), retry: { ...retry, retries: 0 } });
+    await expect(wary.call(get, forever)).rejects.toMatchObject({ rule: "transport", message: expect.stringContaining("DEPTH_ZERO_SELF_SIGNED_CERT") });
+    expect(seen).toEqual([]);
+    await using trusting = createTestClient(url, { auth: bearer(token), trust: { ca: certificate?.cert ?? "" } });
+    expect((await trusting.call(get, forever)).value).toBe("safe");
+    expect(seen).toEqual(["Bearer canary-5f2a"]);
+    await trusting.close();
+    await new Promise((resolve) => { server.close(resolve); });
   });
 });
 

@@ -239,6 +239,15 @@ describe("size", () => {
     }
   });
 
+  it("that is declared beyond the limit is refused before the body is read", async () => {
+    await using upstream = await createRawUpstream((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10737418240\r\n\r\n["));
+    await using client = createTestClient(upstream.url);
+    const found = await outcome(client);
+    expect(found).toMatchObject({ class: "too_large" });
+    expect(found.tookMs).toBeLessThan(1_000);
+    await expect.poll(() => upstream.connections()).toBe(0);
+  });
+
   it("is bounded for bombs, of which no more is unpacked than the limit and a little", async () => {
     const zeros = Buffer.alloc(64 * 2 ** 20, 0x20);
     for (const [encoding, bytes] of [["gzip", gzipSync(zeros)], ["br", brotliCompressSync(zeros)], ["zstd", zstdCompressSync(zeros)]] as const) {
