@@ -1,0 +1,65 @@
+/** The catalogue: metrics and log records as data that the compiler checks at every use. */
+import { assert } from "../base/errors.ts";
+import type { AnyLogRow, AnyRow, Kind, LogRow, Row, Severity } from "./types.ts";
+
+const NAME = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/;
+const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set(["le", "quantile", "otel.metric.overflow"]);
+const MOST_BOUNDS = 64;
+
+/** A metric as its owner writes it. */
+export interface MetricDefinition<A extends string, K extends Kind> {
+  readonly name: string;
+  readonly kind: K;
+  /** UCUM: `s`, `By`, `1`, `{task}`. */
+  readonly unit: string;
+  readonly attributes?: readonly A[];
+  readonly group: string;
+  readonly help: string;
+  /** Required for a histogram, wrong for everything else. */
+  readonly bounds?: K extends "histogram" ? readonly number[] : never;
+  /** Not for gauges. */
+  readonly idleMs?: number;
+  readonly verbatim?: true;
+}
+
+/** A catalogue row. Throws when the definition breaks a rule of the catalogue: that is a mistake in the source. */
+export function defineMetric<K extends Kind, const A extends string = never>(definition: MetricDefinition<A, K>): Row<A, K> {
+  const { name, kind, unit, attributes = [], group, help, bounds, idleMs, verbatim = false } = definition;
+  assert(NAME.test(name), `metric ${name} is a dotted name of a-z, 0-9 and _`);
+  assert(help !== "" && !help.includes("\n"), `metric ${name} has a help text of one line`);
+  checkAttributes(`metric ${name}`, attributes);
+  const edges: readonly number[] = bounds ?? [];
+  assert((kind === "histogram") === edges.length > 0, `metric ${name} has bounds if and only if it is a histogram`);
+  assert(kind !== "gauge" || idleMs === undefined, `gauge ${name} ends with its owner's sweep, not when idle`);
+  assert(edges.length <= MOST_BOUNDS, `metric ${name} has at most ${MOST_BOUNDS} bounds`);
+  assert(edges.every((edge, index) => Number.isFinite(edge) && edge > (edges[index - 1] ?? Number.NEGATIVE_INFINITY)), `bounds of ${name} ascend`);
+  const row: AnyRow = Object.freeze({ name, kind, unit, attributes: [...attributes], group, help, bounds: [...edges], idleMs, verbatim });
+  return row as Row<A, K>;
+}
+
+/** A log row. Throws when the definition breaks a rule of the catalogue. */
+export function defineLogRecord<const A extends string = never>(definition: { readonly name: string; readonly severity: Severity; readonly attributes?: readonly A[]; readonly help: string }): LogRow<A> {
+  const { name, severity, attributes = [], help } = definition;
+  assert(NAME.test(name), `log record ${name} is a dotted name of a-z, 0-9 and _`);
+  checkAttributes(`log record ${name}`, attributes);
+  const row: AnyLogRow = Object.freeze({ name, severity, attributes: [...attributes], help });
+  return row as LogRow<A>;
+}
+
+/** Rows under one roof; throws when two have one name. */
+export function catalogue(...groups: readonly (readonly AnyRow[])[]): readonly AnyRow[] {
+  const rows = groups.flat();
+  const names = new Set<string>();
+  for (const row of rows) {
+    assert(!names.has(row.name), `metric ${row.name} is in the catalogue once`);
+    names.add(row.name);
+  }
+  return rows;
+}
+
+function checkAttributes(owner: string, attributes: readonly string[]): void {
+  assert(new Set(attributes).size === attributes.length, `${owner} names each attribute once`);
+  for (const attribute of attributes) {
+    assert(attribute !== "" && !attribute.startsWith("__") && !RESERVED_ATTRIBUTES.has(attribute), `${owner} has no attribute ${attribute}: reserved`);
+  }
+}

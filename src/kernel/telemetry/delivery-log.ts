@@ -1,0 +1,67 @@
+/** What the log says about delivery: the first failure of a signal and class, a summary every 5 minutes, and the recovery. */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { ErrorClass, LedgerView, Signal, SignalLedger } from "./status.ts";
+
+const SUMMARY_MS = 5 * 60_000;
+/** So many failures in a row are an outage. */
+const FAILING = 3;
+const SIGNALS: readonly Signal[] = ["metrics", "logs"];
+
+interface Told {
+  failures: number;
+  consecutive: number;
+  errorClass: ErrorClass | undefined;
+  atMs: number;
+  suppressed: number;
+}
+
+/** Turns the books into few lines. */
+export class DeliveryLog {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #told: Record<Signal, Told> = { metrics: untold(), logs: untold() };
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  hear(ledger: LedgerView): void {
+    for (const signal of SIGNALS) this.#hearSignal(signal, ledger.signals[signal]);
+  }
+
+  /** A sentence for each signal in an outage. */
+  failing(): string[] {
+    return SIGNALS.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} are not delivered (${this.#told[signal].errorClass})`);
+  }
+
+  #hearSignal(signal: Signal, now: SignalLedger): void {
+    const told = this.#told[signal];
+    // A restarted thread begins new books.
+    if (now.failures < told.failures) told.failures = 0;
+    const wasFailing = told.consecutive > 0;
+    told.consecutive = now.consecutiveFailures;
+    if (wasFailing && now.consecutiveFailures === 0) {
+      this.#log.info(`${signal} are delivered again`, { suppressed: told.suppressed });
+      Object.assign(told, { ...untold(), failures: now.failures });
+    } else if (now.failures > told.failures) {
+      this.#failed(signal, now, told);
+    }
+    told.failures = now.failures;
+  }
+
+  #failed(signal: Signal, now: SignalLedger, told: Told): void {
+    const atMs = this.#clock.monotonic();
+    if (told.errorClass === now.lastFailureClass && atMs - told.atMs < SUMMARY_MS) {
+      told.suppressed += now.failures - told.failures;
+      return;
+    }
+    this.#log.warn(`${signal} could not be delivered`, { class: now.lastFailureClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed });
+    Object.assign(told, { errorClass: now.lastFailureClass, atMs, suppressed: 0 });
+  }
+}
+
+function untold(): Told {
+  return { failures: 0, consecutive: 0, errorClass: undefined, atMs: 0, suppressed: 0 };
+}

@@ -1,0 +1,74 @@
+/**
+ * Names of the exposition: what the OpenTelemetry-to-Prometheus translator (otlptranslator 1.0) makes of a name, a unit
+ * and a kind, and what becomes of attribute names. The backend sees the same names as a scrape.
+ */
+import type { Kind } from "../types.ts";
+
+const UNITS: Readonly<Record<string, string>> = {
+  d: "days", h: "hours", min: "minutes", s: "seconds", ms: "milliseconds", us: "microseconds", ns: "nanoseconds",
+  By: "bytes", KiBy: "kibibytes", MiBy: "mebibytes", GiBy: "gibibytes", TiBy: "tibibytes", KBy: "kilobytes", MBy: "megabytes", GBy: "gigabytes", TBy: "terabytes",
+  m: "meters", V: "volts", A: "amperes", J: "joules", W: "watts", g: "grams", Cel: "celsius", Hz: "hertz", "%": "percent", "1": "",
+};
+
+const PER: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "hour", d: "day", w: "week", mo: "month", y: "year" };
+
+/** Labels that a target's own identity uses; an attribute that would become one is left out. */
+const PROMOTED: ReadonlySet<string> = new Set(["job", "instance", "service_name", "service_instance_id", "service_namespace"]);
+
+/** What the name is made from. */
+export interface Named {
+  readonly name: string;
+  readonly unit: string;
+  readonly kind: Kind;
+  readonly verbatim: boolean;
+}
+
+/** The family name: `_total` included for counters, `_bucket`, `_sum`, `_count` not. */
+export function familyName({ name, unit, kind, verbatim }: Named): string {
+  if (verbatim) return name.replaceAll(".", "_");
+  let words = name.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== "");
+  const [main, per] = unitWords(unit);
+  if (main !== "" && !words.includes(main)) words.push(main);
+  if (per !== "" && !words.includes(per)) words.push("per", per);
+  if (kind === "counter") words = atTheEnd(words, "total");
+  if (kind === "gauge" && unit === "1") words = atTheEnd(words, "ratio");
+  const joined = words.join("_");
+  return /^[0-9]/.test(joined) ? `_${joined}` : joined;
+}
+
+/** The label for an attribute. */
+export function labelName(attribute: string): string {
+  const label = attribute.replaceAll(/[^a-zA-Z0-9_]/g, "_");
+  return /^[0-9]/.test(label) ? `_${label}` : label;
+}
+
+/**
+ * The attributes that become labels, with their label. Of several with one label the one already spelt so stays, else
+ * the first in the alphabet; those that would take a promoted label go.
+ */
+export function labelNames(attributes: readonly string[], taken: Iterable<string> = []): Map<string, string> {
+  const holders = new Map<string, string>();
+  const reserved = new Set(taken);
+  for (const attribute of attributes.toSorted()) {
+    const label = labelName(attribute);
+    if (PROMOTED.has(label) || reserved.has(label)) continue;
+    if (!holders.has(label) || attribute === label) holders.set(label, attribute);
+  }
+  return new Map([...holders].map(([label, attribute]) => [attribute, label]));
+}
+
+function unitWords(unit: string): [main: string, per: string] {
+  const [main = "", per = ""] = unit.split("/", 2);
+  return [unitWord(main, UNITS), unitWord(per, PER)];
+}
+
+function unitWord(unit: string, known: Readonly<Record<string, string>>): string {
+  const text = unit.trim();
+  if (text === "" || /[{}]/.test(text)) return "";
+  if (Object.hasOwn(known, text)) return known[text] ?? "";
+  return text.split(/[^a-zA-Z0-9:]+/).filter((word) => word !== "").join("_");
+}
+
+function atTheEnd(words: readonly string[], word: string): string[] {
+  return [...words.filter((each) => each !== word), word];
+}

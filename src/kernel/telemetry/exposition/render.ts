@@ -1,0 +1,147 @@
+/**
+ * The exposition of several scopes as slices of text: families in the order of their names, each once, with the series of
+ * all scopes below it. What two scopes show alike after naming is shown once and counted.
+ */
+import type { WireRow } from "../messages.ts";
+import type { HeldSnapshot, RemoteScope } from "../thread/remote-scope.ts";
+import { familyName } from "./naming.ts";
+import { formatBound, formatValue, familyHead } from "./text.ts";
+import type { ExpositionFormat } from "./text.ts";
+import { LabelPlan, targetLabels } from "./labels.ts";
+
+const LINES_PER_SLICE = 5_000;
+
+/** A scope and its values at one instant. */
+export interface Gathered {
+  readonly scope: RemoteScope;
+  readonly snapshot: HeldSnapshot;
+}
+
+/** What is rendered, and who hears of what could not be. */
+export interface RenderOptions {
+  readonly format: ExpositionFormat;
+  /** Beginnings of catalogue names; undefined = all. */
+  readonly prefixes: readonly string[] | undefined;
+  readonly duplicate: (series: number) => void;
+  readonly conflict: (families: number) => void;
+}
+
+interface Source extends Gathered {
+  readonly row: WireRow;
+  readonly numbers: readonly number[];
+}
+
+interface Family {
+  readonly name: string;
+  readonly row: WireRow;
+  readonly sources: Source[];
+}
+
+/** Slices of at most 5,000 lines; a histogram is never cut within a series. */
+export function* render(gathered: readonly Gathered[], options: RenderOptions): Generator<string> {
+  const out = new Slices();
+  out.add(targetInfo(gathered, options.format), 0);
+  for (const family of families(gathered, options)) {
+    out.add(familyHead(family.name, family.row.kind, family.row.help, options.format), 2);
+    for (const lines of seriesLines(family, options)) {
+      out.add(lines, family.row.bounds.length + 3);
+      if (out.full()) yield out.take();
+    }
+  }
+  if (options.format === "openmetrics") out.add("# EOF\n", 1);
+  yield out.take();
+}
+
+class Slices {
+  #text = "";
+  #lines = 0;
+
+  add(text: string, lines: number): void {
+    this.#text += text;
+    this.#lines += lines;
+  }
+
+  full(): boolean {
+    return this.#lines >= LINES_PER_SLICE;
+  }
+
+  take(): string {
+    const text = this.#text;
+    this.#text = "";
+    this.#lines = 0;
+    return text;
+  }
+}
+
+/** The families by name. One that another kind holds already, as itself or by its OpenMetrics name, is left out and counted. */
+function families(gathered: readonly Gathered[], { prefixes, conflict }: RenderOptions): Family[] {
+  const byName = new Map<string, Family>();
+  const holders = new Map<string, Family>();
+  let conflicts = 0;
+  for (const { scope, snapshot } of gathered) {
+    for (const [rowNumber, numbers] of snapshot.series()) {
+      const row = scope.rows.get(rowNumber);
+      if (!row || (prefixes && !prefixes.some((prefix) => row.name.startsWith(prefix)))) continue;
+      const name = familyName(row);
+      const family = byName.get(name) ?? { name, row, sources: [] };
+      const holder = holders.get(stem(family));
+      if ((holder !== undefined && holder !== family) || family.row.kind !== row.kind) {
+        conflicts += 1;
+        continue;
+      }
+      byName.set(name, family);
+      holders.set(stem(family), family);
+      family.sources.push({ scope, snapshot, row, numbers });
+    }
+  }
+  if (conflicts > 0) conflict(conflicts);
+  return [...byName.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function stem({ name, row }: Family): string {
+  return row.kind === "counter" ? name.replace(/_total$/, "") : name;
+}
+
+function* seriesLines(family: Family, options: RenderOptions): Generator<string> {
+  const plans = family.sources.map((source) => new LabelPlan(source.row, source.scope));
+  // Only then can two series look alike: within one row of one scope their labels differ by birth.
+  const shown = family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
+  let duplicates = 0;
+  for (const [index, source] of family.sources.entries()) {
+    for (const number of source.numbers) {
+      const labels = plans[index]?.text(number) ?? "";
+      if (shown?.has(labels)) {
+        duplicates += 1;
+        continue;
+      }
+      shown?.add(labels);
+      yield source.row.kind === "histogram" ? histogramLines(family.name, labels, source, number, options.format) : `${sample(family.name, labels)} ${formatValue(source.snapshot.columns.value[number] ?? 0)}\n`;
+    }
+  }
+  if (duplicates > 0) options.duplicate(duplicates);
+}
+
+function sample(name: string, labels: string): string {
+  return labels === "" ? name : `${name}{${labels}}`;
+}
+
+function histogramLines(name: string, labels: string, { row, snapshot }: Source, number: number, format: ExpositionFormat): string {
+  const { slab, value } = snapshot.columns;
+  const offset = value[number] ?? 0;
+  const before = labels === "" ? "" : `${labels},`;
+  let text = "";
+  let count = 0;
+  for (const [index, bound] of [...row.bounds, Number.POSITIVE_INFINITY].entries()) {
+    count += slab[offset + index] ?? 0;
+    text += `${name}_bucket{${before}le="${formatBound(bound, format)}"} ${count}\n`;
+  }
+  return `${text}${sample(`${name}_sum`, labels)} ${formatValue(slab[offset + row.bounds.length + 1] ?? 0)}\n${sample(`${name}_count`, labels)} ${count}\n`;
+}
+
+/** One line for each different resource. */
+function targetInfo(gathered: readonly Gathered[], format: ExpositionFormat): string {
+  const labels = new Set(gathered.map(({ scope }) => targetLabels(scope)));
+  if (labels.size === 0) return "";
+  const head = format === "openmetrics" ? "# HELP target Target metadata.\n# TYPE target info\n" : "# HELP target_info Target metadata.\n# TYPE target_info gauge\n";
+  return head + [...labels].map((each) => `${sample("target_info", each)} 1\n`).join("");
+}

@@ -1,0 +1,94 @@
+/**
+ * Every message between the threads that write series and the telemetry thread.
+ *
+ *   writer (main, monitor)                 telemetry thread                    host (main)
+ *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack      | attach, flush, expose, credit, cancel, stop ->
+ *   mark ->           one MessagePort each |                        parentPort | <- ready, ledger, flushed, chunk, stopped
+ */
+import type { MessagePort } from "node:worker_threads";
+import type { LedgerView } from "./status.ts";
+import type { Attributes, AttributeValue, Kind, Severity } from "./types.ts";
+
+/** Most series named or ended in one message, so that no message holds a thread up. */
+export const LABELS_PER_MESSAGE = 2_000;
+/** Most log records in one message. */
+export const LOGS_PER_MESSAGE = 512;
+/** Log records a writer may hold, waiting or unacknowledged. */
+export const LOG_QUEUE = 2_048;
+/** Chunks of an exposition on their way to a reader. */
+export const CHUNK_CREDIT = 4;
+
+/** A copy of a scope's columns; the buffers are transferred. */
+export interface Columns {
+  readonly row: Uint16Array<ArrayBuffer>;
+  readonly value: Float64Array<ArrayBuffer>;
+  readonly start: Float64Array<ArrayBuffer>;
+  readonly slab: Float64Array<ArrayBuffer>;
+}
+
+/** A catalogue row under the number its writer gave it. */
+export interface WireRow {
+  readonly number: number;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly unit: string;
+  readonly attributes: readonly string[];
+  readonly help: string;
+  readonly bounds: readonly number[];
+  readonly verbatim: boolean;
+}
+
+/** Values in the order of the row's attributes; null = left out; the string "overflow" in place of the list = the overflow series. */
+export type WireValues = readonly (AttributeValue | null)[] | "overflow";
+
+/** A log record on its way. */
+export interface WireLog {
+  readonly scope: number;
+  readonly name: string;
+  readonly severity: Severity;
+  readonly body: string;
+  readonly attributes: Attributes;
+  readonly timeMs: number;
+}
+
+/** From a writer. */
+export type WriterMessage =
+  | { readonly type: "scope"; readonly scope: number; readonly name: string; readonly resource: Attributes; readonly logResource: Attributes; readonly constants: Attributes }
+  | { readonly type: "rows"; readonly rows: readonly WireRow[] }
+  | { readonly type: "labels"; readonly scope: number; readonly seq: number; readonly births: readonly number[]; readonly rows: readonly number[]; readonly values: readonly WireValues[]; readonly ended: readonly number[] }
+  | { readonly type: "snapshot"; readonly scope: number; readonly atMs: number; readonly columns: Columns }
+  | { readonly type: "closed"; readonly scope: number }
+  | { readonly type: "logs"; readonly records: readonly WireLog[] }
+  | { readonly type: "mark"; readonly mark: number };
+
+/** To a writer. `ack` says that the numbers ended in that labels message may name other series. */
+export type WriterReply =
+  | { readonly type: "snapshot?"; readonly scope: number }
+  | { readonly type: "ack"; readonly scope: number; readonly seq: number }
+  | { readonly type: "logs-ack"; readonly records: number };
+
+/** Which series an exposition shows, and how. */
+export interface ExposeQuery {
+  readonly format: "text" | "openmetrics";
+  /** Names of scopes; all unless given. */
+  readonly scopes?: readonly string[];
+  /** A metric is shown when its catalogue name begins with one of these; all unless given. */
+  readonly prefixes?: readonly string[];
+}
+
+/** From the host. Ports keep no order among them: what names a mark begins when the host's own writer's mark has come. */
+export type HostMessage =
+  | { readonly type: "attach"; readonly port: MessagePort }
+  | { readonly type: "flush"; readonly mark: number }
+  | { readonly type: "expose"; readonly id: number; readonly query: ExposeQuery }
+  | { readonly type: "credit"; readonly id: number }
+  | { readonly type: "cancel"; readonly id: number }
+  | { readonly type: "stop"; readonly mark: number; readonly deadlineMs: number };
+
+/** To the host. */
+export type HostReply =
+  | { readonly type: "ready" }
+  | { readonly type: "ledger"; readonly ledger: LedgerView }
+  | { readonly type: "flushed"; readonly mark: number }
+  | { readonly type: "chunk"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> | undefined; readonly failure: string | undefined; readonly last: boolean }
+  | { readonly type: "stopped" };

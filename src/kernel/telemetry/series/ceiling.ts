@@ -1,0 +1,40 @@
+/** What all scopes of a thread may hold together, so that no combination of limits per metric exhausts the memory. */
+
+/** Most series of a thread, and most characters in their labels. */
+export interface CeilingLimits {
+  readonly series: number;
+  readonly labelBytes: number;
+}
+
+/** 500,000 series, 64 MiB of labels (KERNEL §3). */
+export const defaultCeiling: CeilingLimits = { series: 500_000, labelBytes: 64 * 2 ** 20 };
+
+/** Counts series and their labels over all scopes. */
+export class Ceiling {
+  readonly #limits: CeilingLimits;
+  series = 0;
+  labelBytes = 0;
+  /** Whether a series was ever turned away. */
+  reached = false;
+
+  constructor(limits: CeilingLimits = defaultCeiling) {
+    this.#limits = limits;
+  }
+
+  /** Whether one more series of that many label bytes fits. */
+  admits(labelBytes: number): boolean {
+    const fits = this.series < this.#limits.series && this.labelBytes + labelBytes <= this.#limits.labelBytes;
+    if (!fits) this.reached = true;
+    return fits;
+  }
+
+  born(labelBytes: number): void {
+    this.series += 1;
+    this.labelBytes += labelBytes;
+  }
+
+  ended(labelBytes: number): void {
+    this.series -= 1;
+    this.labelBytes -= labelBytes;
+  }
+}

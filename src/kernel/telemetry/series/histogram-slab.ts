@@ -1,0 +1,53 @@
+/** Blocks of buckets, one per histogram series: `bounds + 1` counts, then the sum. Blocks of one length are reused among themselves. */
+
+const FIRST_CAPACITY = 64;
+
+/** The memory of all histograms of a scope. */
+export class HistogramSlab {
+  #cells: Float64Array<ArrayBuffer> = new Float64Array(FIRST_CAPACITY);
+  #used = 0;
+  readonly #free = new Map<number, number[]>();
+
+  /** The offset of a zeroed block for that many bounds. */
+  allocate(bounds: number): number {
+    const length = blockLength(bounds);
+    const reused = this.#free.get(length)?.pop();
+    if (reused !== undefined) {
+      this.#cells.fill(0, reused, reused + length);
+      return reused;
+    }
+    const offset = this.#used;
+    this.#used += length;
+    if (this.#used > this.#cells.length) {
+      const larger = new Float64Array(Math.max(this.#cells.length * 2, this.#used));
+      larger.set(this.#cells);
+      this.#cells = larger;
+    }
+    return offset;
+  }
+
+  free(offset: number, bounds: number): void {
+    const length = blockLength(bounds);
+    const list = this.#free.get(length);
+    if (list) list.push(offset);
+    else this.#free.set(length, [offset]);
+  }
+
+  /** Counts one observation; bounds are inclusive. */
+  record(offset: number, bounds: readonly number[], value: number): void {
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
+    this.#cells[offset + bucket] = (this.#cells[offset + bucket] ?? 0) + 1;
+    const sum = offset + bounds.length + 1;
+    this.#cells[sum] = (this.#cells[sum] ?? 0) + value;
+  }
+
+  copy(): Float64Array<ArrayBuffer> {
+    return this.#cells.slice(0, this.#used);
+  }
+}
+
+/** Cells of a block: one per bucket, one for the sum. */
+export function blockLength(bounds: number): number {
+  return bounds + 2;
+}

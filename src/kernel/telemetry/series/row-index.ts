@@ -1,0 +1,132 @@
+/**
+ * From the attributes of a measurement to the number of its series, for one metric of one scope. Known combinations cost
+ * one string and one look-up; privacy and limits are asked only when a combination is new.
+ */
+import type { AnyRow, AttributeValue, Redaction } from "../types.ts";
+import { labelKey } from "./label-key.ts";
+
+/** In place of a number: privacy shows nothing of it. */
+export const SUPPRESSED = -1;
+/** In place of a number: a gauge beyond the limit. */
+export const DROPPED = -2;
+
+const DEFAULT_LIMIT = 10_000;
+/** Combinations remembered for each series that may live. */
+const SEEN_PER_SERIES = 4;
+
+/** What bears series. */
+export interface Birthplace {
+  /** The number of a new series; undefined when the process holds all it may. `overflow` series are always born. */
+  birth(index: RowIndex, values: readonly (AttributeValue | undefined)[] | "overflow", key: string): number | undefined;
+}
+
+/** The series of one metric. */
+export class RowIndex {
+  readonly row: AnyRow;
+  readonly rowNumber: number;
+  readonly #birthplace: Birthplace;
+  readonly #redact: Redaction | undefined;
+  readonly #limit: number;
+  readonly #seenLimit: number;
+  /** Final key to number. */
+  readonly #series = new Map<string, number>();
+  /** Raw key to number, SUPPRESSED, DROPPED or the overflow series; without redaction only the latter two. */
+  readonly #seen = new Map<string, number>();
+  /** Raw keys that privacy turned into a series, to be forgotten with it. */
+  readonly #rawKeys = new Map<number, string[]>();
+  /** Raw keys turned away by the limit, to be asked again when there is room. */
+  readonly #turnedAway: string[] = [];
+  #overflow: number | undefined;
+
+  constructor(row: AnyRow, rowNumber: number, options: { birthplace: Birthplace; redact: Redaction | undefined; perMetric: number }) {
+    this.row = row;
+    this.rowNumber = rowNumber;
+    this.#birthplace = options.birthplace;
+    this.#redact = options.redact;
+    this.#limit = options.perMetric > 0 ? options.perMetric : Number.POSITIVE_INFINITY;
+    this.#seenLimit = SEEN_PER_SERIES * (options.perMetric > 0 ? options.perMetric : DEFAULT_LIMIT);
+  }
+
+  /** Live series, the overflow series not counted. */
+  get size(): number {
+    return this.#series.size;
+  }
+
+  get overflow(): number | undefined {
+    return this.#overflow;
+  }
+
+  /** Whether combinations were turned away since a series last ended. */
+  get overflowing(): boolean {
+    return this.#turnedAway.length > 0;
+  }
+
+  numbers(): IterableIterator<number> {
+    return this.#series.values();
+  }
+
+  /** The number for these values, born if need be, or SUPPRESSED or DROPPED. */
+  find(attributes: Readonly<Record<string, AttributeValue | undefined>>): number {
+    const raw = this.row.attributes.map((name) => attributes[name]);
+    const key = labelKey(raw);
+    const known = this.#known(key);
+    return known ?? this.#miss(key, raw);
+  }
+
+  /** The number of a series that nothing else was merged into. */
+  sole(attributes: Readonly<Record<string, AttributeValue | undefined>>): number | undefined {
+    const known = this.#known(labelKey(this.row.attributes.map((name) => attributes[name])));
+    if (known === undefined || known < 0 || known === this.#overflow) return undefined;
+    return (this.#rawKeys.get(known)?.length ?? 1) === 1 ? known : undefined;
+  }
+
+  /** The series has ended. */
+  forget(number: number, finalKey: string): void {
+    if (number === this.#overflow) this.#overflow = undefined;
+    else this.#series.delete(finalKey);
+    for (const raw of this.#rawKeys.get(number) ?? []) this.#seen.delete(raw);
+    this.#rawKeys.delete(number);
+    for (const raw of this.#turnedAway.splice(0)) this.#seen.delete(raw);
+  }
+
+  #known(key: string): number | undefined {
+    return this.#redact === undefined ? (this.#series.get(key) ?? this.#seen.get(key)) : this.#seen.get(key);
+  }
+
+  #miss(rawKey: string, raw: readonly (AttributeValue | undefined)[]): number {
+    const shown = this.#redact === undefined ? raw : this.#redact.metric(this.row, raw);
+    if (shown === "suppress") return this.#remember(rawKey, SUPPRESSED);
+    const key = this.#redact === undefined ? rawKey : labelKey(shown);
+    const number = this.#series.get(key) ?? this.#bear(key, shown);
+    if (number === undefined) return this.#turnAway(rawKey);
+    if (this.#redact !== undefined) this.#rememberMerged(rawKey, number);
+    return number;
+  }
+
+  #bear(key: string, values: readonly (AttributeValue | undefined)[]): number | undefined {
+    if (this.#series.size >= this.#limit) return undefined;
+    const number = this.#birthplace.birth(this, values, key);
+    if (number !== undefined) this.#series.set(key, number);
+    return number;
+  }
+
+  #turnAway(rawKey: string): number {
+    if (this.row.kind !== "gauge") this.#overflow ??= this.#birthplace.birth(this, "overflow", "overflow");
+    const number = this.row.kind === "gauge" ? DROPPED : (this.#overflow ?? DROPPED);
+    if (this.#seen.size < this.#seenLimit) this.#turnedAway.push(rawKey);
+    return this.#remember(rawKey, number);
+  }
+
+  #rememberMerged(rawKey: string, number: number): void {
+    if (this.#seen.size >= this.#seenLimit) return;
+    this.#seen.set(rawKey, number);
+    const keys = this.#rawKeys.get(number);
+    if (keys) keys.push(rawKey);
+    else this.#rawKeys.set(number, [rawKey]);
+  }
+
+  #remember(rawKey: string, number: number): number {
+    if (this.#seen.size < this.#seenLimit) this.#seen.set(rawKey, number);
+    return number;
+  }
+}

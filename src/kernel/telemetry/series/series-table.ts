@@ -1,0 +1,151 @@
+/**
+ * All series of one scope: born on their first measurement, ended by their owner, and told to the telemetry thread in
+ * between. A number names another series only after that thread has said that it forgot the old one.
+ */
+import type { Columns, WireValues } from "../messages.ts";
+import { LABELS_PER_MESSAGE } from "../messages.ts";
+import type { AnyRow, AttributeValue, MetricCardinality, Redaction } from "../types.ts";
+import type { Ceiling } from "./ceiling.ts";
+import { NO_ROW, SeriesColumns } from "./columns.ts";
+import { RowIndex } from "./row-index.ts";
+
+/** Births and ends since the last drain. */
+export interface LabelChanges {
+  readonly births: readonly number[];
+  readonly rows: readonly number[];
+  readonly values: readonly WireValues[];
+  readonly ended: readonly number[];
+}
+
+/** What a table is made of. */
+export interface SeriesTableOptions {
+  readonly perMetric: number;
+  readonly redact: Redaction | undefined;
+  readonly ceiling: Ceiling;
+  /** The number under which the telemetry thread knows a row. */
+  readonly rowNumber: (row: AnyRow) => number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Called when so many changes wait that a message is due. */
+  readonly due: () => void;
+}
+
+interface Named {
+  readonly index: RowIndex;
+  readonly key: string;
+  readonly values: WireValues;
+}
+
+/** The series of a scope. */
+export class SeriesTable {
+  readonly columns: SeriesColumns = new SeriesColumns();
+  readonly #options: SeriesTableOptions;
+  readonly #indexes = new Map<AnyRow, RowIndex>();
+  readonly #named: (Named | undefined)[] = [];
+  #births: number[] = [];
+  #ended: number[] = [];
+  #listening = false;
+  #live = 0;
+
+  constructor(options: SeriesTableOptions) {
+    this.#options = options;
+  }
+
+  get live(): number {
+    return this.#live;
+  }
+
+  index(row: AnyRow): RowIndex {
+    const known = this.#indexes.get(row);
+    if (known) return known;
+    const { perMetric, redact } = this.#options;
+    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, redact, perMetric });
+    this.#indexes.set(row, index);
+    return index;
+  }
+
+  indexes(): IterableIterator<RowIndex> {
+    return this.#indexes.values();
+  }
+
+  /** The catalogue row of a live series. */
+  rowOf(number: number): AnyRow | undefined {
+    return this.#named[number]?.index.row;
+  }
+
+  /** Ends a live series; ending one twice is nothing. */
+  end(number: number): void {
+    const named = this.#named[number];
+    if (named === undefined) return;
+    this.#named[number] = undefined;
+    if (named.index.row.kind === "histogram") this.columns.slab.free(this.columns.value[number] ?? 0, named.index.row.bounds.length);
+    this.columns.retire(number);
+    named.index.forget(number, named.key);
+    this.#options.ceiling.ended(named.key.length);
+    this.#live -= 1;
+    if (!this.#listening) return this.columns.release(number);
+    this.#ended.push(number);
+    if (this.#ended.length >= LABELS_PER_MESSAGE) this.#options.due();
+  }
+
+  endAll(): void {
+    for (const index of this.#indexes.values()) {
+      for (const number of index.numbers()) this.end(number);
+      if (index.overflow !== undefined) this.end(index.overflow);
+    }
+  }
+
+  /** From now on births and ends are kept for `drain`. Gives the numbers alive now, which the listener is still to be told. */
+  listen(): number[] {
+    this.#listening = true;
+    this.#births = [];
+    this.#ended = [];
+    return this.#named.flatMap((named, number) => (named === undefined ? [] : [number]));
+  }
+
+  /** Nobody listens any more. `unacknowledged` are ended numbers that were told but never answered. */
+  deafen(unacknowledged: Iterable<number>): void {
+    this.#listening = false;
+    for (const number of unacknowledged) this.columns.release(number);
+    for (const number of this.#ended) this.columns.release(number);
+    this.#births = [];
+    this.#ended = [];
+  }
+
+  /** What changed since the last call, in the order of a message. Series that lived and died in between are told as ended only. */
+  drain(): LabelChanges | undefined {
+    if (this.#births.length === 0 && this.#ended.length === 0) return undefined;
+    const changes = { ...this.describe(this.#births), ended: this.#ended };
+    this.#births = [];
+    this.#ended = [];
+    return changes;
+  }
+
+  /** The labels of those numbers that live. */
+  describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
+    const births = numbers.filter((number) => this.#named[number] !== undefined);
+    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => this.#named[number]?.values ?? []) };
+  }
+
+  snapshot(): Columns {
+    return this.columns.copy();
+  }
+
+  metrics(): MetricCardinality[] {
+    return [...this.#indexes.values()].map((index) => ({ name: index.row.name, group: index.row.group, series: index.size, overflowing: index.overflowing }));
+  }
+
+  #bear(index: RowIndex, values: readonly (AttributeValue | undefined)[] | "overflow", key: string): number | undefined {
+    const { ceiling, now } = this.#options;
+    if (values !== "overflow" && !ceiling.admits(key.length)) return undefined;
+    const { row } = index;
+    const number = this.columns.allocate(index.rowNumber, row.kind === "gauge" ? 0 : now());
+    if (row.kind === "histogram") this.columns.value[number] = this.columns.slab.allocate(row.bounds.length);
+    this.#named[number] = { index, key, values: values === "overflow" ? values : values.map((value) => value ?? null) };
+    ceiling.born(key.length);
+    this.#live += 1;
+    if (this.#listening) this.#births.push(number);
+    if (this.#births.length >= LABELS_PER_MESSAGE) this.#options.due();
+    return number;
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Telemetry of the process: the writer of the thread it is created in, and the host of the telemetry thread, which is
+ * started only when something exports or is scraped.
+ */
+import { MessageChannel, Worker } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
+import { trace } from "@opentelemetry/api";
+import type { Tracer, TracerProvider } from "@opentelemetry/api";
+import type { Clock } from "../base/clock.ts";
+import { StewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Component } from "../supervisor/component.ts";
+import { DeliveryLog } from "./delivery-log.ts";
+import { Expositions } from "./expositions.ts";
+import type { Exposition } from "./expositions.ts";
+import type { ExposeQuery, HostMessage, HostReply } from "./messages.ts";
+import { compileOptions } from "./options.ts";
+import type { TelemetryOptions } from "./options.ts";
+import type { CeilingLimits } from "./series/ceiling.ts";
+import type { LedgerView, TelemetryStatus } from "./status.ts";
+import type { ThreadOptions } from "./thread/options.ts";
+import type { Scope, ScopeSpec } from "./types.ts";
+import { createTelemetryWriter } from "./writer.ts";
+import type { TelemetryWriter } from "./writer.ts";
+
+const FLUSH_MARGIN_MS = 250;
+
+/** What telemetry is made of. */
+export interface TelemetryDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ceiling?: CeilingLimits;
+  /** Makes the spans of this thread; none unless given. */
+  readonly tracerProvider?: TracerProvider;
+}
+
+/** Telemetry as the process holds it. Scopes work before the component starts and after it stopped. */
+export interface Telemetry {
+  /** Throws when a scope of that name is open. The first scope is the process's. */
+  scope(spec: ScopeSpec): Scope;
+  /** The part that exports. Starting it does not wait for the thread, which comes up while others start. */
+  readonly component: Component;
+  /** A port for the writer of another thread (`createTelemetryWriter`), to be transferred to it; undefined when nothing exports. */
+  port(): MessagePort | undefined;
+  /** Whether log records are wanted, for `attach` in another thread. */
+  readonly wantsLogs: boolean;
+  /** Sends everything there is; false when that took longer than the deadline. Delivery itself is in `status()`. */
+  flush(deadlineMs: number): Promise<boolean>;
+  /** The exposition as a stream. Throws `not_ready` when the thread is down, `unsupported` when pulling is off. */
+  expose(query: ExposeQuery, signal: AbortSignal): Exposition;
+  /** No-op spans unless a provider was given. */
+  tracer(name: string): Tracer;
+  status(): TelemetryStatus;
+  /** Calls back whenever the books of delivery changed. */
+  onLedger(hear: (ledger: LedgerView) => void): Disposable;
+}
+
+/** Telemetry over options; nothing runs until the component starts. */
+export function createTelemetry(deps: TelemetryDeps, options: TelemetryOptions): Telemetry {
+  return new ThreadedTelemetry(deps, options);
+}
+
+class ThreadedTelemetry implements Telemetry {
+  readonly component: Component;
+  readonly wantsLogs: boolean;
+  readonly #deps: TelemetryDeps;
+  readonly #options: TelemetryOptions;
+  readonly #wanted: boolean;
+  readonly #writer: TelemetryWriter;
+  readonly #deliveryLog: DeliveryLog;
+  readonly #expositions: Expositions = new Expositions((message) => this.#post(message));
+  readonly #flushes = new Map<number, () => void>();
+  readonly #hearers = new Set<(ledger: LedgerView) => void>();
+  #worker: Worker | undefined;
+  #thread: TelemetryStatus["thread"];
+  #ledger: LedgerView | undefined;
+  #stopped: (() => void) | undefined;
+  #nextMark = 0;
+
+  constructor(deps: TelemetryDeps, options: TelemetryOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#wanted = options.metrics !== undefined || options.logs !== undefined || options.pull;
+    this.#thread = this.#wanted ? "stopped" : "off";
+    this.wantsLogs = options.logs !== undefined;
+    this.#writer = createTelemetryWriter({ clock: deps.clock, ...(deps.ceiling ? { ceiling: deps.ceiling } : {}) });
+    this.#deliveryLog = new DeliveryLog(deps.clock, deps.log);
+    this.component = {
+      name: "telemetry", needs: [], readiness: "reported", restart: { firstMs: 1_000, maxMs: 60_000 },
+      start: (_signal, failed) => this.#start(failed),
+      stop: (deadlineMs) => this.#stop(deadlineMs),
+      health: () => this.#health(),
+    };
+  }
+
+  scope(spec: ScopeSpec): Scope {
+    return this.#writer.scope(spec);
+  }
+
+  port(): MessagePort | undefined {
+    if (!this.#worker) return undefined;
+    const { port1, port2 } = new MessageChannel();
+    this.#worker.postMessage({ type: "attach", port: port1 } satisfies HostMessage, [port1]);
+    return port2;
+  }
+
+  async flush(deadlineMs: number): Promise<boolean> {
+    if (!this.#worker) return true;
+    const mark = this.#mark();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, () => resolve(false));
+    this.#flushes.set(mark, () => resolve(true));
+    this.#post({ type: "flush", mark });
+    this.#worker.ref();
+    const done = await promise;
+    this.#worker?.unref();
+    this.#flushes.delete(mark);
+    timer[Symbol.dispose]();
+    return done;
+  }
+
+  expose(query: ExposeQuery, signal: AbortSignal): Exposition {
+    if (!this.#options.pull) throw new StewardError("unsupported", "metrics cannot be pulled: no pull endpoint is switched on");
+    if (!this.#worker) throw new StewardError("not_ready", "metrics cannot be pulled: the telemetry thread is not running");
+    return this.#expositions.open(query, signal);
+  }
+
+  tracer(name: string): Tracer {
+    return (this.#deps.tracerProvider ?? noTraces).getTracer(name);
+  }
+
+  status(): TelemetryStatus {
+    return { thread: this.#thread, ledger: this.#ledger, ...this.#writer.status() };
+  }
+
+  onLedger(hear: (ledger: LedgerView) => void): Disposable {
+    this.#hearers.add(hear);
+    return { [Symbol.dispose]: () => void this.#hearers.delete(hear) };
+  }
+
+  #start(failed: (error: unknown) => void): Promise<void> {
+    if (!this.#wanted || this.#worker) return Promise.resolve();
+    const workerData: ThreadOptions = compileOptions(this.#options);
+    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), { workerData, env: withoutSdkVariables(), name: "telemetry" });
+    worker.unref();
+    this.#worker = worker;
+    this.#thread = "starting";
+    worker.on("message", (message: HostReply) => this.#hear(message));
+    worker.on("error", (error) => this.#lost(worker, failed, error));
+    worker.on("exit", (code) => this.#lost(worker, failed, new StewardError("internal", `the telemetry thread ended with code ${code}`)));
+    const port = this.port();
+    if (port) this.#writer.attach(port, { logs: this.wantsLogs });
+    return Promise.resolve();
+  }
+
+  async #stop(deadlineMs: number): Promise<void> {
+    const worker = this.#worker;
+    if (!worker) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stopped = resolve;
+    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, resolve);
+    const mark = this.#mark();
+    // Nothing else may keep the process alive any more, and the last flush still needs it.
+    worker.ref();
+    this.#post({ type: "stop", mark, deadlineMs: Math.max(0, deadlineMs - FLUSH_MARGIN_MS) });
+    await promise;
+    timer[Symbol.dispose]();
+    this.#stopped = undefined;
+    this.#forget("stopped");
+    await worker.terminate();
+  }
+
+  #hear(message: HostReply): void {
+    switch (message.type) {
+      case "ready":
+        this.#thread = "running";
+        return;
+      case "ledger":
+        this.#ledger = message.ledger;
+        this.#deliveryLog.hear(message.ledger);
+        for (const hear of this.#hearers) hear(message.ledger);
+        return;
+      case "flushed": return this.#flushes.get(message.mark)?.();
+      case "chunk": return this.#expositions.hear(message);
+      case "stopped": return this.#stopped?.();
+    }
+  }
+
+  #lost(worker: Worker, failed: (error: unknown) => void, error: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#stopped?.();
+    this.#forget("failed");
+    failed(error);
+  }
+
+  #forget(phase: "stopped" | "failed"): void {
+    this.#worker = undefined;
+    this.#thread = phase;
+    for (const done of this.#flushes.values()) done();
+    this.#expositions.fail(`the telemetry thread has ${phase}`);
+  }
+
+  #health(): { ok: boolean; reason?: string } {
+    const failing = this.#deliveryLog.failing();
+    return failing.length === 0 ? { ok: true } : { ok: false, reason: failing.join("; ") };
+  }
+
+  #mark(): number {
+    const mark = this.#nextMark;
+    this.#nextMark += 1;
+    this.#writer.mark(mark);
+    return mark;
+  }
+
+  #post(message: HostMessage): void {
+    this.#worker?.postMessage(message);
+  }
+}
+
+const noTraces: TracerProvider = { getTracer: (name) => trace.getTracer(name) };
+
+/** The SDK reads `OTEL_*` by itself; ours come from the configuration alone, where those variables are defaults. */
+function withoutSdkVariables(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("OTEL_")));
+}

@@ -1,0 +1,62 @@
+/** The books of delivery: every request is entered once, with its outcome. */
+import type { ErrorClass, LedgerView, Signal, SignalLedger } from "../status.ts";
+import { emptySignalLedger } from "../status.ts";
+
+const MESSAGE_CHARACTERS = 300;
+
+/** Outcome of one request. */
+export interface Delivery {
+  readonly items: number;
+  readonly seconds: number;
+  readonly failure: { readonly errorClass: ErrorClass; readonly message: string } | undefined;
+}
+
+/** The ledger of the telemetry thread. */
+export class Ledger {
+  readonly #signals: Record<Signal, SignalLedger> = { metrics: emptySignalLedger, logs: emptySignalLedger };
+  readonly #now: () => number;
+  readonly #changed: () => void;
+  snapshotsSkipped = 0;
+  droppedQueueFull = 0;
+  gathers = 0;
+  duplicateSeries = 0;
+  conflictingFamilies = 0;
+
+  constructor(options: { readonly now: () => number; readonly changed: () => void }) {
+    this.#now = options.now;
+    this.#changed = options.changed;
+  }
+
+  enter(signal: Signal, { items, seconds, failure }: Delivery): void {
+    const before = this.#signals[signal];
+    const common = { ...before, requests: before.requests + 1, seconds: before.seconds + seconds };
+    this.#signals[signal] = failure === undefined
+      ? { ...common, items: before.items + items, consecutiveFailures: 0, lastSuccessMs: this.#now() }
+      : {
+        ...common, failures: before.failures + 1, consecutiveFailures: before.consecutiveFailures + 1, itemsLost: before.itemsLost + items,
+        failuresByClass: { ...before.failuresByClass, [failure.errorClass]: (before.failuresByClass[failure.errorClass] ?? 0) + 1 },
+        lastFailureMs: this.#now(), lastFailureClass: failure.errorClass, lastFailureMessage: failure.message.slice(0, MESSAGE_CHARACTERS),
+      };
+    this.#changed();
+  }
+
+  /** A request that succeeded, but not for all its items. */
+  enterRejected(signal: Signal, items: number): void {
+    const before = this.#signals[signal];
+    this.#signals[signal] = { ...before, partialSuccesses: before.partialSuccesses + 1, itemsRejected: before.itemsRejected + items };
+    this.#changed();
+  }
+
+  count(what: "snapshotsSkipped" | "droppedQueueFull" | "gathers" | "duplicateSeries" | "conflictingFamilies", more = 1): void {
+    this[what] += more;
+    this.#changed();
+  }
+
+  view(now: { readonly logsHeld: number; readonly logsCapacity: number; readonly scrapes: number }): LedgerView {
+    return {
+      signals: { ...this.#signals }, snapshotsSkipped: this.snapshotsSkipped,
+      logs: { held: now.logsHeld, capacity: now.logsCapacity, droppedQueueFull: this.droppedQueueFull },
+      exposition: { running: now.scrapes, gathers: this.gathers, duplicateSeries: this.duplicateSeries, conflictingFamilies: this.conflictingFamilies },
+    };
+  }
+}

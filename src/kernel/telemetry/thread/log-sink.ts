@@ -1,0 +1,64 @@
+/** Log records in the telemetry thread: a provider per resource, one bounded queue, the official exporter. */
+import { SeverityNumber } from "@opentelemetry/api";
+import type { Logger } from "@opentelemetry/api";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
+import type { LogRecordExporter, LogRecordProcessor } from "@opentelemetry/sdk-logs";
+import type { WireLog } from "../messages.ts";
+import { LOG_QUEUE, LOGS_PER_MESSAGE } from "../messages.ts";
+import type { Severity } from "../types.ts";
+import type { RemoteScope } from "./remote-scope.ts";
+
+const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = { debug: SeverityNumber.DEBUG, info: SeverityNumber.INFO, warn: SeverityNumber.WARN, error: SeverityNumber.ERROR };
+/** The processor's own bound is never met: ours, counted, comes first. */
+const PROCESSOR_QUEUE = 2 * LOG_QUEUE;
+
+/** Where records go. */
+export interface LogSinkOptions {
+  /** Makes the watched exporter; `left` is to be called with the number of records of every finished request. */
+  readonly exporter: (left: (records: number) => void) => LogRecordExporter;
+  readonly batchDelayMs: number;
+  readonly timeoutMs: number;
+  readonly dropped: (records: number) => void;
+}
+
+/** The queue before the exporter: 2,048 records, the newest dropped and counted. */
+export class LogSink {
+  readonly processor: LogRecordProcessor;
+  readonly #dropped: (records: number) => void;
+  readonly #loggers = new WeakMap<RemoteScope, Logger>();
+  #held = 0;
+
+  constructor(options: LogSinkOptions) {
+    this.#dropped = options.dropped;
+    const exporter = options.exporter((records) => {
+      this.#held -= records;
+    });
+    this.processor = new BatchLogRecordProcessor({
+      exporter, maxQueueSize: PROCESSOR_QUEUE, maxExportBatchSize: LOGS_PER_MESSAGE, scheduledDelayMillis: options.batchDelayMs,
+      exportTimeoutMillis: 2 * options.timeoutMs,
+    });
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  emit(scope: RemoteScope, record: WireLog): void {
+    if (this.#held >= LOG_QUEUE) return this.#dropped(1);
+    this.#held += 1;
+    this.#logger(scope).emit({
+      eventName: record.name, severityNumber: SEVERITIES[record.severity], severityText: record.severity, body: record.body, timestamp: new Date(record.timeMs),
+      attributes: { ...record.attributes, ...scope.constants },
+    });
+  }
+
+  #logger(scope: RemoteScope): Logger {
+    const known = this.#loggers.get(scope);
+    if (known) return known;
+    const provider = new LoggerProvider({ resource: resourceFromAttributes({ ...scope.logResource }), processors: [this.processor] });
+    const logger = provider.getLogger("steward");
+    this.#loggers.set(scope, logger);
+    return logger;
+  }
+}

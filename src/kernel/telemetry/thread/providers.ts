@@ -1,0 +1,82 @@
+/**
+ * The SDK in the telemetry thread: `NodeSDK` for the process's scope, a MeterProvider of its own for every other one, as a
+ * reader takes its provider's resource and no producer's. One exporter serves all.
+ */
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
+import { NodeSDK } from "@opentelemetry/sdk-node";
+import type { LogSink } from "./log-sink.ts";
+import type { ThreadOptions } from "./options.ts";
+import { seriesProducer } from "./producer.ts";
+import type { RemoteScope } from "./remote-scope.ts";
+
+/** A batch may take its own time and that of a last repetition. */
+const EXPORT_TIMEOUTS = 2;
+
+/** What the providers need. */
+export interface ProviderDeps {
+  readonly metrics: { readonly exporter: PushMetricExporter; readonly options: NonNullable<ThreadOptions["metrics"]> } | undefined;
+  readonly logs: LogSink | undefined;
+  readonly snapshotTimeoutMs: number;
+  readonly snapshotSkipped: () => void;
+}
+
+/** Every scope's way out. */
+export class Providers {
+  readonly #deps: ProviderDeps;
+  readonly #readers = new Map<RemoteScope, PeriodicExportingMetricReader>();
+  readonly #shutdowns = new Map<RemoteScope, () => Promise<void>>();
+  #sdk: NodeSDK | undefined;
+
+  constructor(deps: ProviderDeps) {
+    this.#deps = deps;
+  }
+
+  open(scope: RemoteScope): void {
+    const reader = this.#reader(scope);
+    const resource = resourceFromAttributes({ ...scope.resource });
+    if (this.#sdk === undefined) {
+      this.#sdk = new NodeSDK({
+        autoDetectResources: false, resource, metricReaders: reader ? [reader] : [], logRecordProcessors: this.#deps.logs ? [this.#deps.logs.processor] : [],
+        spanProcessors: [], textMapPropagator: null,
+      });
+      this.#sdk.start();
+    } else if (reader) {
+      const provider = new MeterProvider({ resource, readers: [reader] });
+      this.#shutdowns.set(scope, () => provider.shutdown());
+    }
+  }
+
+  async close(scope: RemoteScope): Promise<void> {
+    const shutdown = this.#shutdowns.get(scope);
+    this.#shutdowns.delete(scope);
+    this.#readers.delete(scope);
+    await shutdown?.();
+  }
+
+  /** Sends everything that is there now. Resolves when answered or given up; the ledger knows which. */
+  async flush(): Promise<void> {
+    await Promise.allSettled([...[...this.#readers.values()].map((reader) => reader.forceFlush()), this.#deps.logs?.processor.forceFlush()]);
+  }
+
+  /** A last flush, then the connections close. */
+  async shutdown(): Promise<void> {
+    await Promise.allSettled([...[...this.#shutdowns.values()].map((shutdown) => shutdown()), this.#sdk?.shutdown()]);
+    await this.#deps.metrics?.exporter.shutdown();
+  }
+
+  #reader(scope: RemoteScope): PeriodicExportingMetricReader | undefined {
+    if (!this.#deps.metrics) return undefined;
+    const { exporter, options } = this.#deps.metrics;
+    // A reader shuts down what it exports to; the others still need it.
+    const shared: PushMetricExporter = { ...exporter, shutdown: () => exporter.forceFlush() };
+    const reader = new PeriodicExportingMetricReader({
+      exporter: shared, exportIntervalMillis: options.intervalMs, exportTimeoutMillis: Math.min(options.intervalMs, EXPORT_TIMEOUTS * options.timeoutMs),
+      maxExportBatchSize: options.batchSize,
+      metricProducers: [seriesProducer(scope, { timeoutMs: this.#deps.snapshotTimeoutMs, skipped: this.#deps.snapshotSkipped })],
+    });
+    this.#readers.set(scope, reader);
+    return reader;
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * A scope as the telemetry thread knows it: labels by number, and snapshots on demand. A number's labels are forgotten,
+ * and their end acknowledged, only when no snapshot is held that was taken while the series lived.
+ */
+import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from "../messages.ts";
+import type { Attributes, AttributeValue } from "../types.ts";
+
+/** The rows of one writer by their number. */
+export type RowTable = Map<number, WireRow>;
+
+/** A snapshot somebody reads. */
+export interface HeldSnapshot {
+  readonly columns: Columns;
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  /** Numbers of live series by row number. */
+  series(): ReadonlyMap<number, readonly number[]>;
+  /** Must be called once by everybody who got it. */
+  release(): void;
+}
+
+type ScopeMessage = Extract<WriterMessage, { type: "scope" }>;
+type LabelsMessage = Extract<WriterMessage, { type: "labels" }>;
+type SnapshotMessage = Extract<WriterMessage, { type: "snapshot" }>;
+
+const OVERFLOW: Attributes = { "otel.metric.overflow": true };
+
+/** One scope of one writer. */
+export class RemoteScope {
+  readonly name: string;
+  readonly resource: Attributes;
+  readonly logResource: Attributes;
+  readonly constants: Attributes;
+  readonly rows: RowTable;
+  /** Label texts of the exposition by number, built when first shown. */
+  readonly labelTexts: (string | undefined)[] = [];
+  readonly #number: number;
+  readonly #reply: (reply: WriterReply) => void;
+  readonly #attributes: (Attributes | undefined)[] = [];
+  readonly #held = new Set<Shared>();
+  #retiring: { readonly seq: number; readonly ended: readonly number[] }[] = [];
+  #waiting: PromiseWithResolvers<Shared> | undefined;
+  #lastSeq = -1;
+  #closed = false;
+
+  constructor(message: ScopeMessage, rows: RowTable, reply: (reply: WriterReply) => void) {
+    this.name = message.name;
+    this.resource = message.resource;
+    this.logResource = message.logResource;
+    this.constants = message.constants;
+    this.rows = rows;
+    this.#number = message.scope;
+    this.#reply = reply;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** The attributes of a live series, the scope's constants among them. */
+  attributesOf(number: number): Attributes | undefined {
+    return this.#attributes[number];
+  }
+
+  hearLabels(message: LabelsMessage): void {
+    this.#lastSeq = message.seq;
+    for (const [index, number] of message.births.entries()) {
+      this.#attributes[number] = this.#name(this.rows.get(message.rows[index] ?? -1), message.values[index] ?? []);
+      this.labelTexts[number] = undefined;
+    }
+    if (message.ended.length === 0) return;
+    this.#retiring.push({ seq: message.seq, ended: message.ended });
+    this.#retire();
+  }
+
+  hearSnapshot(message: SnapshotMessage): void {
+    const shared = new Shared(message, this.#lastSeq, () => this.#retire());
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (!waiting) return;
+    this.#held.add(shared);
+    waiting.resolve(shared);
+  }
+
+  /**
+   * A snapshot taken from now on; undefined when none comes in time. Only one is ever asked for: who asks while one is
+   * on its way gets that one, so that a slow writer is not asked ever more.
+   */
+  async snapshot(timeoutMs: number): Promise<HeldSnapshot | undefined> {
+    if (this.#closed) return undefined;
+    if (!this.#waiting) {
+      this.#waiting = Promise.withResolvers();
+      this.#reply({ type: "snapshot?", scope: this.#number });
+    }
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => late.resolve(undefined), timeoutMs);
+    const shared = await Promise.race([this.#waiting.promise, late.promise]);
+    clearTimeout(timer);
+    return shared?.hold();
+  }
+
+  /** Its writer closed it or went away. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #name(row: WireRow | undefined, values: WireValues): Attributes {
+    if (values === "overflow") return { ...OVERFLOW, ...this.constants };
+    const attributes: Record<string, AttributeValue> = {};
+    for (const [index, name] of (row?.attributes ?? []).entries()) {
+      const value = values[index];
+      if (value !== null && value !== undefined) attributes[name] = value;
+    }
+    return Object.assign(attributes, this.constants);
+  }
+
+  /** Forgets what no held snapshot can show any more. */
+  #retire(): void {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const shared of this.#held) {
+      if (shared.holders === 0) this.#held.delete(shared);
+      else oldest = Math.min(oldest, shared.seq);
+    }
+    const ready = this.#retiring.filter((message) => message.seq <= oldest);
+    if (ready.length === 0) return;
+    this.#retiring = this.#retiring.filter((message) => message.seq > oldest);
+    for (const number of ready.flatMap((message) => message.ended)) {
+      this.#attributes[number] = undefined;
+      this.labelTexts[number] = undefined;
+    }
+    this.#reply({ type: "ack", scope: this.#number, seq: ready.at(-1)?.seq ?? -1 });
+  }
+}
+
+/** One snapshot and how many read it. */
+class Shared {
+  readonly columns: Columns;
+  readonly atMs: number;
+  readonly seq: number;
+  holders = 0;
+  readonly #released: () => void;
+  #series: Map<number, number[]> | undefined;
+
+  constructor(message: SnapshotMessage, seq: number, released: () => void) {
+    this.columns = message.columns;
+    this.atMs = message.atMs;
+    this.seq = seq;
+    this.#released = released;
+  }
+
+  hold(): HeldSnapshot {
+    this.holders += 1;
+    let held = true;
+    return {
+      columns: this.columns, atMs: this.atMs,
+      series: () => (this.#series ??= byRow(this.columns.row)),
+      release: () => {
+        if (!held) return;
+        held = false;
+        this.holders -= 1;
+        if (this.holders === 0) this.#released();
+      },
+    };
+  }
+}
+
+const NO_ROW = 0xff_ff;
+
+function byRow(rows: Uint16Array): Map<number, number[]> {
+  const series = new Map<number, number[]>();
+  for (let number = 0; number < rows.length; number++) {
+    const row = rows[number] ?? NO_ROW;
+    if (row === NO_ROW) continue;
+    const list = series.get(row);
+    if (list) list.push(number);
+    else series.set(row, [number]);
+  }
+  return series;
+}

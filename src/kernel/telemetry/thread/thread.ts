@@ -1,0 +1,149 @@
+/** The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing; losing it loses export, not data. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
+import { assert } from "../../base/errors.ts";
+import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
+import { LOG_QUEUE } from "../messages.ts";
+import { logExporter, metricExporter, signalUrl } from "./exporters.ts";
+import { watchHttpStatuses } from "./http-statuses.ts";
+import { Ledger } from "./ledger.ts";
+import { LogSink } from "./log-sink.ts";
+import type { ThreadOptions, WireTarget } from "./options.ts";
+import { watchPartialSuccess } from "./partial-success.ts";
+import { Providers } from "./providers.ts";
+import { RemoteScope } from "./remote-scope.ts";
+import type { RowTable } from "./remote-scope.ts";
+import { Scrapes } from "./scrapes.ts";
+import { watchLogs, watchMetrics } from "./watched-export.ts";
+import type { WatchOptions } from "./watched-export.ts";
+import type { Signal } from "../status.ts";
+
+const options = workerData as ThreadOptions;
+assert(parentPort, "the telemetry thread is started by its host");
+const host: MessagePort = parentPort;
+const post = (message: HostReply, transfer: ArrayBuffer[] = []): void => host.postMessage(message, transfer);
+
+const scopes = new Set<RemoteScope>();
+const marks = new Map<number, PromiseWithResolvers<void>>();
+const httpStatusOf = watchHttpStatuses();
+let announced = false;
+const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
+const logs: LogSink | undefined = options.logs && createSink(options.logs);
+const providers: Providers = new Providers({
+  metrics: options.metrics && { exporter: watchMetrics(metricExporter(options.metrics), watched("metrics", options.metrics)), options: options.metrics },
+  logs, snapshotTimeoutMs: options.snapshotTimeoutMs, snapshotSkipped: () => ledger.count("snapshotsSkipped"),
+});
+const scrapes: Scrapes = new Scrapes({ scopes: () => scopes, ledger, snapshotTimeoutMs: options.snapshotTimeoutMs, post });
+
+watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
+host.on("message", (message: HostMessage) => void hearHost(message));
+post({ type: "ready" });
+
+function watched(signal: Signal, target: WireTarget): WatchOptions {
+  const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
+  return { signal, protocol: target.protocol, ledger, timeoutMs: target.timeoutMs, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
+}
+
+function createSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
+  return new LogSink({
+    exporter: (done) => watchLogs(logExporter(target), { ...watched("logs", target), done }),
+    batchDelayMs: target.batchDelayMs, timeoutMs: target.timeoutMs, dropped: (records) => ledger.count("droppedQueueFull", records),
+  });
+}
+
+/** Many entries of one turn are told once. */
+function announceLedger(): void {
+  if (announced) return;
+  announced = true;
+  setImmediate(() => {
+    announced = false;
+    postLedger();
+  });
+}
+
+function postLedger(): void {
+  post({ type: "ledger", ledger: ledger.view({ logsHeld: logs?.held ?? 0, logsCapacity: LOG_QUEUE, scrapes: scrapes.running }) });
+}
+
+async function hearHost(message: HostMessage): Promise<void> {
+  switch (message.type) {
+    case "attach": return attach(message.port);
+    case "flush":
+      await marked(message.mark);
+      await providers.flush();
+      postLedger();
+      return post({ type: "flushed", mark: message.mark });
+    case "expose": return scrapes.run(message.id, message.query);
+    case "credit": return scrapes.credit(message.id);
+    case "cancel": return scrapes.cancel(message.id);
+    case "stop":
+      await Promise.race([marked(message.mark).then(() => providers.shutdown()), sleep(message.deadlineMs)]);
+      postLedger();
+      return post({ type: "stopped" });
+  }
+}
+
+/** Resolves when the mark has come. Each is waited for once. */
+async function marked(mark: number): Promise<void> {
+  const waiting = marks.get(mark) ?? Promise.withResolvers<void>();
+  marks.set(mark, waiting);
+  await waiting.promise;
+  marks.delete(mark);
+}
+
+function passMark(mark: number): void {
+  const waiting = marks.get(mark) ?? Promise.withResolvers<void>();
+  marks.set(mark, waiting);
+  waiting.resolve();
+}
+
+/** One thread that writes series. */
+function attach(port: MessagePort): void {
+  const rows: RowTable = new Map();
+  const own = new Map<number, RemoteScope>();
+  const reply = (message: WriterReply): void => port.postMessage(message);
+  port.on("message", (message: WriterMessage) => hearWriter(message, { rows, own, reply }));
+  port.on("close", () => {
+    for (const scope of own.values()) closeScope(scope);
+    own.clear();
+  });
+}
+
+interface Writer {
+  readonly rows: RowTable;
+  readonly own: Map<number, RemoteScope>;
+  readonly reply: (message: WriterReply) => void;
+}
+
+function hearWriter(message: WriterMessage, writer: Writer): void {
+  if (message.type === "mark") return passMark(message.mark);
+  if (message.type === "scope") return openScope(message, writer);
+  if (message.type === "rows") return message.rows.forEach((row) => writer.rows.set(row.number, row));
+  if (message.type === "logs") {
+    for (const record of message.records) {
+      const from = writer.own.get(record.scope);
+      if (from) logs?.emit(from, record);
+    }
+    return writer.reply({ type: "logs-ack", records: message.records.length });
+  }
+  const scope = writer.own.get(message.scope);
+  if (!scope) return;
+  if (message.type === "labels") return scope.hearLabels(message);
+  if (message.type === "snapshot") return scope.hearSnapshot(message);
+  writer.own.delete(message.scope);
+  closeScope(scope);
+}
+
+function openScope(message: Extract<WriterMessage, { type: "scope" }>, writer: Writer): void {
+  const scope = new RemoteScope(message, writer.rows, writer.reply);
+  writer.own.set(message.scope, scope);
+  scopes.add(scope);
+  providers.open(scope);
+}
+
+function closeScope(scope: RemoteScope): void {
+  scope.close();
+  scopes.delete(scope);
+  void providers.close(scope);
+}

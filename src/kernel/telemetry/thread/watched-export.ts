@@ -1,0 +1,92 @@
+/**
+ * The official exporters, watched: every request's result enters the ledger, since a flush of the SDK resolves even when
+ * nothing arrived. gRPC requests are sent again when the status allows; the HTTP exporter does so itself.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
+import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
+import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
+import type { Signal } from "../status.ts";
+import { classify, RETRYABLE_GRPC } from "./error-class.ts";
+import type { Ledger } from "./ledger.ts";
+
+const FIRST_RETRY_MS = 1_000;
+const RETRY_GROWTH = 1.5;
+const MOST_TRIES = 6;
+
+type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
+/** The enumeration itself is in a package that only the SDK depends on. */
+const SUCCESS: Result["code"] = 0;
+
+type Send = (done: (result: Result) => void) => void;
+
+/** How a signal's requests are sent and judged. */
+export interface WatchOptions {
+  readonly signal: Signal;
+  readonly protocol: "grpc" | "http";
+  readonly ledger: Ledger;
+  /** A request, its repetitions included, begins nothing new after this time. */
+  readonly timeoutMs: number;
+  /** The last HTTP status this signal's requests were answered with. */
+  readonly httpStatus: () => number | undefined;
+}
+
+/** A metric exporter that keeps books. */
+export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): PushMetricExporter {
+  return {
+    export: (metrics, done) => void deliver((finish) => inner.export(metrics, finish), pointCount(metrics), options).then(done),
+    forceFlush: () => inner.forceFlush(),
+    shutdown: () => inner.shutdown(),
+    selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
+  };
+}
+
+/** A log exporter that keeps books; `done` hears how many records have left the queue. */
+export function watchLogs(inner: LogRecordExporter, options: WatchOptions & { readonly done: (records: number) => void }): LogRecordExporter {
+  return {
+    export: (records: ReadableLogRecord[], done) => void deliver((finish) => inner.export(records, finish), records.length, options).then((result) => {
+      options.done(records.length);
+      done(result);
+    }),
+    forceFlush: () => inner.forceFlush(),
+    shutdown: () => inner.shutdown(),
+  };
+}
+
+async function deliver(send: Send, items: number, options: WatchOptions): Promise<Result> {
+  const began = performance.now();
+  const result = await sendPatiently(send, began + options.timeoutMs, options.protocol);
+  const failure = succeeded(result) ? undefined : { errorClass: classify(result.error, options.httpStatus()), message: result.error?.message ?? "no reason given" };
+  options.ledger.enter(options.signal, { items, seconds: (performance.now() - began) / 1000, failure });
+  return result;
+}
+
+async function sendPatiently(send: Send, untilMs: number, protocol: "grpc" | "http"): Promise<Result> {
+  let waitMs = FIRST_RETRY_MS;
+  for (let tries = 1; ; tries += 1) {
+    const result = await sendOnce(send);
+    const status = (result.error as { readonly code?: unknown } | undefined)?.code;
+    const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
+    if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs) return result;
+    await sleep(waitMs);
+    waitMs *= RETRY_GROWTH;
+  }
+}
+
+function succeeded(result: Result): boolean {
+  return result.code === SUCCESS;
+}
+
+function sendOnce(send: Send): Promise<Result> {
+  return new Promise((resolve) => {
+    try {
+      send(resolve);
+    } catch (error) {
+      resolve({ code: 1, error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  });
+}
+
+function pointCount(metrics: ResourceMetrics): number {
+  return metrics.scopeMetrics.reduce((sum, scope) => sum + scope.metrics.reduce((points, metric) => points + metric.dataPoints.length, 0), 0);
+}

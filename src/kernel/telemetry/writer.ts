@@ -1,0 +1,214 @@
+/**
+ * A thread's side of telemetry: its scopes, and the one port over which labels, snapshots and log records go to the
+ * telemetry thread. Without a port measurements are kept and nothing is sent.
+ */
+import { setImmediate } from "node:timers/promises";
+import type { MessagePort } from "node:worker_threads";
+import type { Clock } from "../base/clock.ts";
+import { assert } from "../base/errors.ts";
+import { LogQueue } from "./log-queue.ts";
+import type { WireRow, WriterMessage, WriterReply } from "./messages.ts";
+import { LABELS_PER_MESSAGE } from "./messages.ts";
+import { SeriesScope } from "./scope.ts";
+import type { CeilingLimits } from "./series/ceiling.ts";
+import { Ceiling } from "./series/ceiling.ts";
+import type { LabelChanges } from "./series/series-table.ts";
+import type { AnyRow, Scope, ScopeSpec } from "./types.ts";
+
+/** What a writer is made of. */
+export interface WriterOptions {
+  readonly clock: Clock;
+  /** Series and label bytes of all scopes of this thread together. */
+  readonly ceiling?: CeilingLimits;
+}
+
+/** Counters over all scopes of a thread. */
+export interface WriterStatus {
+  readonly series: number;
+  readonly labelBytes: number;
+  readonly ceilingReached: boolean;
+  readonly logs: { readonly held: number; readonly capacity: number; readonly dropped: number };
+}
+
+/** Makes scopes in the thread it is created in. */
+export interface TelemetryWriter {
+  /** Throws when a scope of that name is open. */
+  scope(spec: ScopeSpec): Scope;
+  /** Speaks over this port from now on, until it closes. `logs`: whether records are wanted. */
+  attach(port: MessagePort, wanted: { readonly logs: boolean }): void;
+  /** Sends the log records that wait, then the mark: who sees it has seen everything written before. */
+  mark(mark: number): void;
+  status(): WriterStatus;
+}
+
+/** A writer without a port. */
+export function createTelemetryWriter(options: WriterOptions): TelemetryWriter {
+  return new PortWriter(options);
+}
+
+interface Placed {
+  readonly number: number;
+  readonly scope: SeriesScope;
+  /** Labels messages that wait for their acknowledgement, oldest first. */
+  readonly unacknowledged: { readonly seq: number; readonly ended: readonly number[] }[];
+  /** False while the series alive at the attachment are still being told. */
+  told: boolean;
+  /** A snapshot was asked for meanwhile. */
+  asked: boolean;
+}
+
+class PortWriter implements TelemetryWriter {
+  readonly #clock: Clock;
+  readonly #ceiling: Ceiling;
+  readonly #logs: LogQueue;
+  readonly #rows = new Map<AnyRow, number>();
+  readonly #scopes = new Map<string, Placed>();
+  #port: MessagePort | undefined;
+  #rowsTold = 0;
+  #nextScope = 0;
+  #nextSeq = 0;
+
+  constructor(options: WriterOptions) {
+    this.#clock = options.clock;
+    this.#ceiling = new Ceiling(options.ceiling);
+    this.#logs = new LogQueue(options.clock, (message) => this.#post(message));
+  }
+
+  scope(spec: ScopeSpec): Scope {
+    assert(!this.#scopes.has(spec.name), `telemetry scope ${spec.name} is open once`);
+    const number = this.#nextScope;
+    this.#nextScope += 1;
+    const scope: SeriesScope = new SeriesScope(spec, {
+      clock: this.#clock, ceiling: this.#ceiling, rowNumber: (row) => this.#rowNumber(row),
+      due: () => this.#tellChanges(placed),
+      log: (row, fields) => this.#logs.add(number, row, fields),
+      closed: () => this.#close(placed),
+    });
+    const placed: Placed = { number, scope, unacknowledged: [], told: true, asked: false };
+    this.#scopes.set(spec.name, placed);
+    if (this.#port) {
+      scope.table.listen();
+      this.#tellScope(placed);
+    }
+    return scope;
+  }
+
+  attach(port: MessagePort, wanted: { readonly logs: boolean }): void {
+    this.#detach();
+    this.#port = port;
+    this.#rowsTold = 0;
+    port.on("message", (reply: WriterReply) => this.#hear(port, reply));
+    port.on("close", () => {
+      if (this.#port === port) this.#detach();
+    });
+    port.unref();
+    for (const placed of this.#scopes.values()) {
+      const alive = placed.scope.table.listen();
+      this.#tellScope(placed);
+      placed.told = alive.length === 0;
+      if (!placed.told) void this.#tellAll(port, placed, alive);
+    }
+    this.#logs.open(wanted.logs);
+  }
+
+  mark(mark: number): void {
+    this.#logs.flush();
+    this.#post({ type: "mark", mark });
+  }
+
+  status(): WriterStatus {
+    const { series, labelBytes, reached } = this.#ceiling;
+    return { series, labelBytes, ceilingReached: reached, logs: this.#logs.status() };
+  }
+
+  #detach(): void {
+    this.#port = undefined;
+    this.#logs.open(false);
+    for (const placed of this.#scopes.values()) {
+      placed.scope.table.deafen(placed.unacknowledged.splice(0).flatMap((message) => message.ended));
+      placed.told = true;
+      placed.asked = false;
+    }
+  }
+
+  #close(placed: Placed): void {
+    this.#tellChanges(placed);
+    this.#post({ type: "closed", scope: placed.number });
+    this.#scopes.delete(placed.scope.name);
+  }
+
+  #hear(port: MessagePort, reply: WriterReply): void {
+    if (port !== this.#port) return;
+    if (reply.type === "logs-ack") return this.#logs.acknowledge(reply.records);
+    const placed = [...this.#scopes.values()].find((each) => each.number === reply.scope);
+    if (!placed) return;
+    if (reply.type === "ack") return this.#acknowledge(placed, reply.seq);
+    if (placed.told) this.#answerSnapshot(placed);
+    else placed.asked = true;
+  }
+
+  #acknowledge(placed: Placed, seq: number): void {
+    while ((placed.unacknowledged[0]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
+      for (const number of placed.unacknowledged.shift()?.ended ?? []) placed.scope.table.columns.release(number);
+    }
+  }
+
+  #answerSnapshot(placed: Placed): void {
+    placed.asked = false;
+    const columns = placed.scope.snapshot(() => this.#tellChanges(placed));
+    this.#port?.postMessage({ type: "snapshot", scope: placed.number, atMs: this.#clock.now(), columns } satisfies WriterMessage, [columns.row.buffer, columns.value.buffer, columns.start.buffer, columns.slab.buffer]);
+  }
+
+  /** Tells what lived before the port came, a message at a time, so that the thread serves in between. */
+  async #tellAll(port: MessagePort, placed: Placed, alive: readonly number[]): Promise<void> {
+    for (let from = 0; from < alive.length && this.#port === port; from += LABELS_PER_MESSAGE) {
+      this.#tellLabels(placed, { ...placed.scope.table.describe(alive.slice(from, from + LABELS_PER_MESSAGE)), ended: [] });
+      await setImmediate();
+    }
+    if (this.#port !== port) return;
+    placed.told = true;
+    if (placed.asked) this.#answerSnapshot(placed);
+  }
+
+  #tellChanges(placed: Placed): void {
+    if (!this.#port) return;
+    const changes = placed.scope.table.drain();
+    if (changes) this.#tellLabels(placed, changes);
+  }
+
+  #tellLabels(placed: Placed, changes: LabelChanges): void {
+    this.#tellRows();
+    const seq = this.#nextSeq;
+    this.#nextSeq += 1;
+    if (changes.ended.length > 0) placed.unacknowledged.push({ seq, ended: changes.ended });
+    this.#post({ type: "labels", scope: placed.number, seq, ...changes });
+  }
+
+  #tellScope({ number, scope: { spec } }: Placed): void {
+    this.#post({ type: "scope", scope: number, name: spec.name, resource: spec.resource, logResource: { ...spec.resource, ...spec.logResource }, constants: spec.constants });
+  }
+
+  #rowNumber(row: AnyRow): number {
+    const known = this.#rows.get(row);
+    if (known !== undefined) return known;
+    const number = this.#rows.size;
+    this.#rows.set(row, number);
+    return number;
+  }
+
+  #tellRows(): void {
+    if (this.#rowsTold === this.#rows.size) return;
+    const rows = [...this.#rows].slice(this.#rowsTold).map(([row, number]) => wireRow(row, number));
+    this.#rowsTold = this.#rows.size;
+    this.#post({ type: "rows", rows });
+  }
+
+  #post(message: WriterMessage): void {
+    this.#port?.postMessage(message);
+  }
+}
+
+function wireRow(row: AnyRow, number: number): WireRow {
+  const { name, kind, unit, attributes, help, bounds, verbatim } = row;
+  return { number, name, kind, unit, attributes, help, bounds, verbatim };
+}

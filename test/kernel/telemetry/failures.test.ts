@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { ErrorClass } from "../../../src/kernel/telemetry/status.ts";
+import type { Receiver } from "../../support/otlp/receiver.ts";
+import { startReceiver } from "../../support/otlp/receiver.ts";
+import { happened, level, NEVER_MS, plainLevel, spec, startTelemetry } from "./fixtures.ts";
+
+let receiver: Receiver | undefined;
+afterEach(async () => {
+  await receiver?.close();
+  receiver = undefined;
+});
+
+/** A port that nobody listens on. */
+async function deadEndpoint(protocol: "grpc" | "http"): Promise<string> {
+  const gone = await startReceiver({ protocol });
+  await gone.close();
+  return gone.endpoint;
+}
+
+const refusals: readonly [name: string, grpc: number, http: number, expected: ErrorClass][] = [
+  ["without credentials", 16, 401, "unauthenticated"],
+  ["without permission", 7, 403, "unauthenticated"],
+  ["over its quota", 8, 429, "rate_limited"],
+  ["when it finds the data invalid", 3, 400, "invalid"],
+  ["when it is overloaded", 14, 503, "unavailable"],
+  ["for a reason of its own", 13, 500, "other"],
+];
+
+describe.each(["grpc", "http"] as const)("A receiver over %s that does not take the data", (protocol) => {
+  const target = (endpoint: string, more: object = {}) => ({ protocol, endpoint, intervalMs: NEVER_MS, timeoutMs: 500, ...more });
+
+  it.each(refusals)("is entered in the ledger when it refuses %s", async (_name, grpc, http, expected) => {
+    receiver = await startReceiver({ protocol });
+    receiver.answer = { kind: "refuse", grpc, http };
+    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), pull: false });
+    telemetry.scope(spec()).gauge(plainLevel, 1, {});
+    expect(await telemetry.flush(5_000)).toBe(true);
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, consecutiveFailures: 1, items: 0, itemsLost: 1, lastSuccessMs: undefined });
+  });
+
+  it("is entered as unavailable when it is down, logged once, and said to be well when it returns", async () => {
+    const endpoint = await deadEndpoint(protocol);
+    await using telemetry = await startTelemetry({ metrics: target(endpoint), pull: false });
+    telemetry.scope(spec()).gauge(plainLevel, 1, {});
+    for (let round = 0; round < 3; round++) await telemetry.flush(5_000);
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 3, failuresByClass: { unavailable: 3 } });
+    expect(telemetry.component.health?.()).toEqual({ ok: false, reason: "metrics are not delivered (unavailable)" });
+    expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    receiver = await startReceiver({ protocol, port: Number(new URL(endpoint).port) });
+    // The gRPC channel tries again after its own back-off of a second.
+    while (receiver.batches.length === 0) await telemetry.flush(5_000);
+    expect(receiver.points().at(-1)?.value).toBe(1);
+    expect(telemetry.status().ledger?.signals.metrics.consecutiveFailures).toBe(0);
+    expect(telemetry.component.health?.()).toEqual({ ok: true });
+    expect(telemetry.log.lines.at(-1)).toMatch(/^info metrics are delivered again/);
+  });
+
+  it("is entered as timeout when it does not answer, and the next export does not wait behind it for ever", async () => {
+    receiver = await startReceiver({ protocol });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    receiver.answer = { kind: "hold", until: promise };
+    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), pull: false });
+    telemetry.scope(spec()).gauge(plainLevel, 1, {});
+    await telemetry.flush(5_000);
+    expect(telemetry.status().ledger?.signals.metrics.failuresByClass).toEqual({ timeout: 1 });
+    receiver.answer = { kind: "accept" };
+    await telemetry.flush(5_000);
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, consecutiveFailures: 0, items: 1 });
+    resolve();
+  });
+
+  it("is entered as invalid when a request is too large for it, and smaller batches arrive", async () => {
+    receiver = await startReceiver({ protocol, maxBytes: 64 * 1024 });
+    await using large = await startTelemetry({ metrics: target(receiver.endpoint), pull: false });
+    await using small = await startTelemetry({ metrics: target(receiver.endpoint, { batchSize: 200 }), pull: false });
+    for (const telemetry of [large, small]) {
+      const scope = telemetry.scope(spec());
+      for (let index = 0; index < 2_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
+      await telemetry.flush(5_000);
+    }
+    expect(large.status().ledger?.signals.metrics).toMatchObject({ failuresByClass: { invalid: 1 }, itemsLost: 2_000 });
+    expect(small.status().ledger?.signals.metrics).toMatchObject({ failures: 0, items: 2_000 });
+    expect(receiver.points()).toHaveLength(2_000);
+  });
+
+  it("that takes only a part is counted, but not as a failure", async () => {
+    receiver = await startReceiver({ protocol });
+    receiver.answer = { kind: "partial", rejected: 2 };
+    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), logs: target(receiver.endpoint), pull: false });
+    const scope = telemetry.scope(spec());
+    scope.gauge(plainLevel, 1, {});
+    scope.log(happened, "x", { who: "a", count: 1 });
+    await telemetry.flush(5_000);
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
+    expect(telemetry.status().ledger?.signals.logs).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
+  });
+
+  it("does not keep the daemon from stopping in time", async () => {
+    receiver = await startReceiver({ protocol });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    receiver.answer = { kind: "hold", until: promise };
+    const telemetry = await startTelemetry({ metrics: target(receiver.endpoint, { timeoutMs: 30_000 }), pull: false });
+    telemetry.scope(spec()).gauge(plainLevel, 1, {});
+    const began = performance.now();
+    await telemetry.component.stop(600);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    resolve();
+  });
+
+  it("makes the newest log records be dropped and counted, never waited for", async () => {
+    receiver = await startReceiver({ protocol });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    receiver.answer = { kind: "hold", until: promise };
+    await using telemetry = await startTelemetry({ logs: { ...target(receiver.endpoint, { timeoutMs: 20_000 }), batchDelayMs: 1 }, pull: false });
+    const scope = telemetry.scope(spec());
+    for (let index = 0; index < 10_000; index++) scope.log(happened, `record ${index}`, { who: "a", count: index });
+    const held = telemetry.status().logs;
+    expect(held).toMatchObject({ held: 2_048, capacity: 2_048, dropped: 10_000 - 2_048 });
+    receiver.answer = { kind: "accept" };
+    resolve();
+    await telemetry.flush(20_000);
+    expect(receiver.logs().map((record) => record.body)).toEqual(Array.from({ length: 2_048 }, (_, index) => `record ${index}`));
+    expect(telemetry.status().logs.held).toBe(0);
+  });
+});
+
+describe("A gRPC receiver that is busy for a moment", () => {
+  it("gets the same request again, and the ledger has one success", async () => {
+    receiver = await startReceiver({ protocol: "grpc" });
+    receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
+    await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS }, pull: false });
+    telemetry.scope(spec()).gauge(plainLevel, 1, {});
+    const flushed = telemetry.flush(10_000);
+    while (receiver.refused === 0) await new Promise((resolve) => setImmediate(resolve));
+    receiver.answer = { kind: "accept" };
+    await flushed;
+    expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ requests: 1, failures: 0, items: 1 });
+  });
+});
+
+describe("The telemetry thread", () => {
+  it("that dies is reported, and all living series are told to its successor", async () => {
+    receiver = await startReceiver({ protocol: "grpc" });
+    await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS }, pull: true });
+    const scope = telemetry.scope(spec());
+    for (let index = 0; index < 5_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
+    await telemetry.flush(5_000);
+    expect(receiver.points()).toHaveLength(5_000);
+    receiver.clear();
+    // A writer that does not keep to the messages is the end of the thread.
+    const port = telemetry.port();
+    port?.postMessage({ type: "scope", scope: 0, name: "broken", resource: {}, logResource: {}, constants: {} });
+    port?.postMessage({ type: "labels", scope: 0, seq: 0, births: null });
+    while (telemetry.failures.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(telemetry.status().thread).toBe("failed");
+    expect(() => telemetry.expose({ format: "text" }, new AbortController().signal)).toThrow("the telemetry thread is not running");
+    scope.gauge(level, 5_000, { "host.name": "born-meanwhile", state: "on" });
+    await telemetry.component.stop(0);
+    await telemetry.component.start(new AbortController().signal, () => undefined);
+    scope.end(level, { "host.name": "host-7", state: "on" });
+    await telemetry.flush(5_000);
+    expect(receiver.points()).toHaveLength(5_000);
+    expect(new Set(receiver.points().map((point) => `${String(point.attributes["host.name"])}=${point.value}`)).has("born-meanwhile=5000")).toBe(true);
+  });
+});

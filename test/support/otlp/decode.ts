@@ -1,0 +1,110 @@
+/**
+ * OTLP requests as the specification's own descriptors read them: `descriptors.binpb` is the FileDescriptorSet of the
+ * OpenTelemetry protocol (Apache-2.0), taken from the serialized files of opentelemetry-proto 1.45.2 on PyPI. Nothing of
+ * the code under test takes part.
+ */
+import { readFileSync } from "node:fs";
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+
+const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(new URL("./descriptors.binpb", import.meta.url))));
+
+/** Attributes as plain values. */
+export type PlainAttributes = Readonly<Record<string, string | number | boolean>>;
+
+/** One point of a metric with all that is around it. */
+export interface ReceivedPoint {
+  readonly resource: PlainAttributes;
+  readonly scope: string;
+  readonly metric: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly kind: "gauge" | "sum" | "histogram";
+  readonly monotonic: boolean;
+  /** 2 = cumulative. */
+  readonly temporality: number;
+  readonly attributes: PlainAttributes;
+  readonly startMs: number;
+  readonly timeMs: number;
+  readonly value: number;
+  readonly histogram: { readonly bounds: readonly number[]; readonly counts: readonly number[]; readonly sum: number; readonly count: number } | undefined;
+}
+
+/** One log record with its resource. */
+export interface ReceivedLog {
+  readonly resource: PlainAttributes;
+  readonly name: string;
+  readonly body: string;
+  readonly severity: string;
+  readonly severityNumber: number;
+  readonly attributes: PlainAttributes;
+  readonly timeMs: number;
+}
+
+interface KeyValue { readonly key: string; readonly value?: { readonly value: { readonly case?: string; readonly value?: unknown } } }
+interface Resource { readonly attributes: readonly KeyValue[] }
+interface NumberPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly value: { readonly value?: number | bigint } }
+interface HistogramPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly count: bigint; readonly sum?: number; readonly bucketCounts: readonly bigint[]; readonly explicitBounds: readonly number[] }
+type Data =
+  | { readonly case: "gauge"; readonly value: { readonly dataPoints: readonly NumberPoint[] } }
+  | { readonly case: "sum"; readonly value: { readonly dataPoints: readonly NumberPoint[]; readonly isMonotonic: boolean; readonly aggregationTemporality: number } }
+  | { readonly case: "histogram"; readonly value: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: number } };
+interface Metric { readonly name: string; readonly unit: string; readonly description: string; readonly data: Data }
+interface MetricsRequest { readonly resourceMetrics: readonly { readonly resource?: Resource; readonly scopeMetrics: readonly { readonly scope?: { readonly name: string }; readonly metrics: readonly Metric[] }[] }[] }
+interface LogRecord { readonly timeUnixNano: bigint; readonly severityText: string; readonly severityNumber: number; readonly eventName: string; readonly body?: KeyValue["value"]; readonly attributes: readonly KeyValue[] }
+interface LogsRequest { readonly resourceLogs: readonly { readonly resource?: Resource; readonly scopeLogs: readonly { readonly logRecords: readonly LogRecord[] }[] }[] }
+
+const metricsRequest = message("opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest");
+const logsRequest = message("opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest");
+
+/** All points of a request. Throws when the bytes are no such message. */
+export function decodeMetrics(bytes: Uint8Array): ReceivedPoint[] {
+  const request = fromBinary(metricsRequest, bytes) as unknown as MetricsRequest;
+  return request.resourceMetrics.flatMap(({ resource, scopeMetrics }) => {
+    const around = plain(resource?.attributes);
+    return scopeMetrics.flatMap(({ scope, metrics }) => metrics.flatMap((metric) => points(metric, { resource: around, scope: scope?.name ?? "" })));
+  });
+}
+
+/** All records of a request. Throws when the bytes are no such message. */
+export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
+  const request = fromBinary(logsRequest, bytes) as unknown as LogsRequest;
+  return request.resourceLogs.flatMap(({ resource, scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords.map((record) => ({
+    resource: plain(resource?.attributes), name: record.eventName, body: String(record.body?.value.value ?? ""), severity: record.severityText,
+    severityNumber: record.severityNumber, attributes: plain(record.attributes), timeMs: ms(record.timeUnixNano),
+  }))));
+}
+
+function points({ name, unit, description, data }: Metric, around: { readonly resource: PlainAttributes; readonly scope: string }): ReceivedPoint[] {
+  const common = { ...around, metric: name, unit, description, kind: data.case, monotonic: data.case === "sum" && data.value.isMonotonic, temporality: data.case === "gauge" ? 0 : data.value.aggregationTemporality };
+  if (data.case !== "histogram") return data.value.dataPoints.map((point) => ({ ...common, ...timed(point), value: Number(point.value.value), histogram: undefined }));
+  return data.value.dataPoints.map((point) => ({
+    ...common, ...timed(point), value: Number.NaN,
+    histogram: { bounds: point.explicitBounds, counts: point.bucketCounts.map(Number), sum: point.sum ?? Number.NaN, count: Number(point.count) },
+  }));
+}
+
+function timed(point: NumberPoint | HistogramPoint): Pick<ReceivedPoint, "attributes" | "startMs" | "timeMs"> {
+  return { attributes: plain(point.attributes), startMs: ms(point.startTimeUnixNano), timeMs: ms(point.timeUnixNano) };
+}
+
+function plain(attributes: readonly KeyValue[] | undefined): PlainAttributes {
+  return Object.fromEntries((attributes ?? []).map(({ key, value }) => [key, scalar(value?.value.value)]));
+}
+
+function scalar(value: unknown): string | number | boolean {
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  throw new Error("an attribute that is no scalar");
+}
+
+function ms(nanoseconds: bigint): number {
+  return Number(nanoseconds / 1_000_000n);
+}
+
+function message(name: string): DescMessage {
+  const desc = registry.getMessage(name);
+  if (!desc) throw new Error(`the descriptors know no ${name}`);
+  return desc;
+}

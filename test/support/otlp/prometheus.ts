@@ -1,0 +1,60 @@
+/** A real Prometheus that scrapes a port of this machine, for as long as a test needs it. */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** One series of an answer. */
+export interface Found {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A running Prometheus. */
+export interface Prometheus extends AsyncDisposable {
+  /** Asks until that many series answer; the test's own time limit ends the asking. */
+  query(expression: string, series: number): Promise<Found[]>;
+}
+
+/** Starts one that scrapes the paths every 100 ms. */
+export async function runPrometheus(targetPort: number, paths: readonly string[]): Promise<Prometheus> {
+  const directory = await mkdtemp(join(tmpdir(), "steward-prometheus-"));
+  const jobs = paths.map((path, index) => `  - job_name: job${index}\n    metrics_path: ${path}\n    static_configs: [{ targets: ["127.0.0.1:${targetPort}"] }]\n`);
+  await writeFile(join(directory, "prometheus.yml"), `global: { scrape_interval: 100ms, scrape_timeout: 100ms }\nscrape_configs:\n${jobs.join("")}`);
+  const port = await freePort();
+  const child = spawn("prometheus", [`--config.file=${join(directory, "prometheus.yml")}`, `--storage.tsdb.path=${join(directory, "data")}`, `--web.listen-address=127.0.0.1:${port}`], { stdio: "ignore" });
+  const gone = new Promise<void>((resolve) => child.on("exit", () => resolve()));
+  return {
+    async query(expression, series) {
+      for (;;) {
+        const found = await ask(port, expression);
+        if (found.length >= series) return found;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await gone;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ask(port: number, expression: string): Promise<Found[]> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`);
+    const body = (await answer.json()) as { readonly data?: { readonly result: readonly { readonly metric: Record<string, string>; readonly value: readonly [number, string] }[] } };
+    return (body.data?.result ?? []).map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+  } catch {
+    return [];
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}

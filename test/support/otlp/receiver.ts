@@ -1,0 +1,140 @@
+/** A receiver of OTLP over real gRPC (grpc-js) and over HTTP, which decodes what arrives and answers as a test wants. */
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { handleUnaryCall } from "@grpc/grpc-js";
+import { decodeLogs, decodeMetrics } from "./decode.ts";
+import type { ReceivedLog, ReceivedPoint } from "./decode.ts";
+
+const GRPC_METRICS = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+const GRPC_LOGS = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+
+/** How requests are answered: accepted, refused with a status, accepted in part, or not at all until released. */
+export type Answer =
+  | { readonly kind: "accept" }
+  | { readonly kind: "refuse"; readonly grpc: number; readonly http: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: "partial"; readonly rejected: number }
+  | { readonly kind: "hold"; readonly until: Promise<void> };
+
+/** A running receiver. */
+export interface Receiver {
+  readonly protocol: "grpc" | "http";
+  readonly port: number;
+  readonly endpoint: string;
+  answer: Answer;
+  /** One entry for each accepted request of metrics: its points. */
+  readonly batches: (readonly ReceivedPoint[])[];
+  readonly logBatches: (readonly ReceivedLog[])[];
+  /** Size in bytes of each accepted request, after decompression. */
+  readonly sizes: number[];
+  /** Requests refused so far. */
+  refused: number;
+  /** Headers or metadata of the last request. */
+  headers: Readonly<Record<string, unknown>>;
+  points(): readonly ReceivedPoint[];
+  logs(): readonly ReceivedLog[];
+  clear(): void;
+  close(): Promise<void>;
+}
+
+/** Options of a receiver. */
+export interface ReceiverOptions {
+  readonly protocol: "grpc" | "http";
+  /** Larger requests are refused as the protocol does it. */
+  readonly maxBytes?: number;
+  /** 0 unless given. */
+  readonly port?: number;
+}
+
+/** Starts a receiver on loopback. */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const state = { answer: { kind: "accept" } as Answer, batches: [] as (readonly ReceivedPoint[])[], logBatches: [] as (readonly ReceivedLog[])[], sizes: [] as number[], refused: 0, headers: {} };
+  const { port, close } = await (options.protocol === "grpc" ? listenGrpc(options, state) : listenHttp(options, state));
+  return Object.assign(state, {
+    protocol: options.protocol, port, endpoint: `http://127.0.0.1:${port}`, close,
+    points: () => state.batches.flat(), logs: () => state.logBatches.flat(),
+    clear: () => {
+      state.batches.length = 0;
+      state.logBatches.length = 0;
+      state.sizes.length = 0;
+    },
+  });
+}
+
+type State = Pick<Receiver, "answer" | "batches" | "logBatches" | "sizes" | "refused" | "headers">;
+type Signal = "metrics" | "logs";
+
+function take(state: State, signal: Signal, bytes: Uint8Array): void {
+  state.sizes.push(bytes.length);
+  if (signal === "metrics") state.batches.push(decodeMetrics(bytes));
+  else state.logBatches.push(decodeLogs(bytes));
+}
+
+/** ExportMetricsServiceResponse { partial_success = 1 { rejected = 1 } } by hand: both signals have the same shape. */
+function response(answer: Answer): Buffer {
+  if (answer.kind !== "partial") return Buffer.alloc(0);
+  if (answer.rejected > 127) throw new RangeError("one byte of varint");
+  return Buffer.from([0x0a, 0x02, 0x08, answer.rejected]);
+}
+
+async function listenGrpc({ port = 0, maxBytes = -1 }: ReceiverOptions, state: State): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = new Server({ "grpc.max_receive_message_length": maxBytes });
+  const raw = (bytes: Buffer): Buffer => bytes;
+  const method = (path: string) => ({ Export: { path, requestStream: false, responseStream: false, requestDeserialize: raw, requestSerialize: raw, responseDeserialize: raw, responseSerialize: raw } });
+  const handle = (signal: Signal): handleUnaryCall<Buffer, Buffer> => (call, done) => {
+    state.headers = call.metadata.getMap();
+    void (async () => {
+      const { answer } = state;
+      if (answer.kind === "hold") await answer.until;
+      if (answer.kind === "refuse") state.refused += 1;
+      if (answer.kind === "refuse") return done({ code: answer.grpc, details: "refused by the test" });
+      take(state, signal, call.request);
+      done(null, response(answer));
+    })();
+  };
+  server.addService(method(GRPC_METRICS), { Export: handle("metrics") });
+  server.addService(method(GRPC_LOGS), { Export: handle("logs") });
+  const bound = await new Promise<number>((resolve, reject) => server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, each) => (error ? reject(error) : resolve(each))));
+  return {
+    port: bound,
+    close: () => {
+      server.forceShutdown();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function listenHttp({ port = 0, maxBytes = Number.POSITIVE_INFINITY }: ReceiverOptions, state: State): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer((request, reply) => void answerHttp(request, reply, state, maxBytes));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}
+
+async function answerHttp(request: IncomingMessage, reply: ServerResponse, state: State, maxBytes: number): Promise<void> {
+  const { answer } = state;
+  state.headers = request.headers;
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return;
+  }
+  const body = Buffer.concat(chunks);
+  const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
+  const signal = request.url?.endsWith("/v1/metrics") === true ? "metrics" : request.url?.endsWith("/v1/logs") === true ? "logs" : undefined;
+  if (answer.kind === "hold") await answer.until;
+  if (signal === undefined) return void reply.writeHead(404).end();
+  if (bytes.length > maxBytes) return void reply.writeHead(413).end();
+  if (answer.kind === "refuse") state.refused += 1;
+  if (answer.kind === "refuse") return void reply.writeHead(answer.http, answer.headers).end("refused by the test");
+  take(state, signal, bytes);
+  reply.writeHead(200, { "content-type": "application/x-protobuf" }).end(response(answer));
+}
