@@ -62,7 +62,7 @@ function wholeRun(run: LongRun): JoinWork {
 function* pieces(work: JoinWork[], columns: Columns, parameters: ScoreParameters): Generator<JoinInput> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) {
     const piece = next.kind === "rows" ? firstRows(next) : next;
-    if (piece.to < next.to) work.unshift({ ...next, from: piece.to } as JoinWork);
+    if (piece.to < next.to) work.unshift({ ...next, from: piece.to });
     yield { columns, parameters, work: piece, maxPairs: MAX_PAIRS, maxRun: MAX_RUN };
   }
 }

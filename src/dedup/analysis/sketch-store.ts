@@ -34,7 +34,7 @@ export function createMemorySketchStore(): SketchStore {
         else blocks.delete(id);
       }
     },
-    read: (id) => Promise.resolve(blocks.get(id) ?? missing(id)),
+    read: async (id) => await Promise.resolve(blocks.get(id) ?? missing(id)),
     save(buffer) {
       last += 1;
       blocks.set(last, buffer);
@@ -59,7 +59,7 @@ const blockHeads: Table<number, Uint8Array> = defineTable({ name: "block_heads",
 const blockParts: Table<[number, number], Uint8Array> = defineTable({ name: "block_parts", key: tupleKey<[number, number]>(), value: bytesCodec, limit: { rows: MAX_BLOCKS * 16 } });
 
 /** The tables of the environment `dedup-sketch`, which is derived. */
-export const sketchTables: readonly AnyTable[] = [blockHeads as unknown as AnyTable, blockParts as unknown as AnyTable];
+export const sketchTables: readonly AnyTable[] = [blockHeads, blockParts];
 
 /** Raised with the shape of these tables; what a block looks like has a version of its own. */
 export const SKETCH_SCHEMA = 1;
