@@ -72,8 +72,8 @@ export interface ExposeQuery {
   readonly format: "text" | "openmetrics";
   /** Names of scopes; all unless given. */
   readonly scopes?: readonly string[];
-  /** A metric is shown when its catalogue name begins with one of these; all unless given. */
-  readonly prefixes?: readonly string[];
+  /** Catalogue names, or with a `.` or `_` at the end beginnings of such; all unless given. */
+  readonly metrics?: readonly string[];
 }
 
 /** From the host. Ports keep no order among them: what names a mark begins when the host's own writer's mark has come. */

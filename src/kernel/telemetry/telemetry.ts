@@ -24,6 +24,8 @@ import { createTelemetryWriter } from "./writer.ts";
 import type { TelemetryWriter } from "./writer.ts";
 
 const FLUSH_MARGIN_MS = 250;
+/** An export makes 100,000 short-lived points; without a bound V8 lets them pile up for speed nobody waits for. */
+const YOUNG_MB = 16;
 
 /** What telemetry is made of. */
 export interface TelemetryDeps {
@@ -141,7 +143,7 @@ class ThreadedTelemetry implements Telemetry {
   #start(failed: (error: unknown) => void): Promise<void> {
     if (!this.#wanted || this.#worker) return Promise.resolve();
     const workerData: ThreadOptions = compileOptions(this.#options);
-    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), { workerData, env: withoutSdkVariables(), name: "telemetry" });
+    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), { workerData, env: withoutSdkVariables(), name: "telemetry", resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
     worker.unref();
     this.#worker = worker;
     this.#thread = "starting";

@@ -9,8 +9,10 @@ export type AttributeValue = string | number | boolean;
 /** Attributes by name, as on a resource. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** One value for each attribute of a row; `undefined` leaves that attribute out of the series. */
-export type Values<A extends string> = { readonly [K in A]: AttributeValue | undefined };
+declare const nothingElse: unique symbol;
+
+/** One value for each attribute of a row; `undefined` leaves that attribute out of the series. Without the symbol `{}` would take anything. */
+export type Values<A extends string> = { readonly [K in A]: AttributeValue | undefined } & { readonly [nothingElse]?: never };
 
 /** A row of the metric catalogue as data. */
 export interface AnyRow {

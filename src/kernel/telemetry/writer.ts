@@ -133,6 +133,7 @@ class PortWriter implements TelemetryWriter {
 
   #close(placed: Placed): void {
     this.#tellChanges(placed);
+    this.#logs.flush();
     this.#post({ type: "closed", scope: placed.number });
     this.#scopes.delete(placed.scope.name);
   }

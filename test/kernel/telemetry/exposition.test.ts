@@ -95,7 +95,8 @@ describe("A scrape", () => {
     await telemetry.flush(5_000);
     const names = async (query: object): Promise<string[]> => parseExposition(await scrape(telemetry, { format: "text", ...query })).samples.filter((sample) => sample.name !== "target_info").map((sample) => `${sample.name} ${sample.value}`);
     expect(await names({ scopes: ["process"] })).toEqual(["test_plain_seconds 1"]);
-    expect(await names({ prefixes: ["test.level"] })).toEqual(["test_level_ratio 3"]);
+    expect(await names({ metrics: ["test.level", "test.plai"] })).toEqual(["test_level_ratio 3"]);
+    expect(await names({ metrics: ["test.", "process."] })).toHaveLength(2);
     expect(await names({})).toEqual(["test_level_ratio 3", "test_plain_seconds 1"]);
   });
 

@@ -71,7 +71,7 @@ export function decodeMetrics(bytes: Uint8Array): ReceivedPoint[] {
 export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
   const request = fromBinary(logsRequest, bytes) as unknown as LogsRequest;
   return request.resourceLogs.flatMap(({ resource, scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords.map((record) => ({
-    resource: plain(resource?.attributes), name: record.eventName, body: String(record.body?.value.value ?? ""), severity: record.severityText,
+    resource: plain(resource?.attributes), name: record.eventName, body: String(scalar(record.body?.value.value ?? "")), severity: record.severityText,
     severityNumber: record.severityNumber, attributes: plain(record.attributes), timeMs: ms(record.timeUnixNano),
   }))));
 }

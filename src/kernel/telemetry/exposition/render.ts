@@ -20,8 +20,8 @@ export interface Gathered {
 /** What is rendered, and who hears of what could not be. */
 export interface RenderOptions {
   readonly format: ExpositionFormat;
-  /** Beginnings of catalogue names; undefined = all. */
-  readonly prefixes: readonly string[] | undefined;
+  /** As in ExposeQuery; undefined = all. */
+  readonly metrics: readonly string[] | undefined;
   readonly duplicate: (series: number) => void;
   readonly conflict: (families: number) => void;
 }
@@ -74,14 +74,14 @@ class Slices {
 }
 
 /** The families by name. One that another kind holds already, as itself or by its OpenMetrics name, is left out and counted. */
-function families(gathered: readonly Gathered[], { prefixes, conflict }: RenderOptions): Family[] {
+function families(gathered: readonly Gathered[], { metrics, conflict }: RenderOptions): Family[] {
   const byName = new Map<string, Family>();
   const holders = new Map<string, Family>();
   let conflicts = 0;
   for (const { scope, snapshot } of gathered) {
     for (const [rowNumber, numbers] of snapshot.series()) {
       const row = scope.rows.get(rowNumber);
-      if (!row || (prefixes && !prefixes.some((prefix) => row.name.startsWith(prefix)))) continue;
+      if (!row || (metrics && !metrics.some((wanted) => covers(wanted, row.name)))) continue;
       const name = familyName(row);
       const family = byName.get(name) ?? { name, row, sources: [] };
       const holder = holders.get(stem(family));
@@ -96,6 +96,10 @@ function families(gathered: readonly Gathered[], { prefixes, conflict }: RenderO
   }
   if (conflicts > 0) conflict(conflicts);
   return [...byName.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function covers(wanted: string, name: string): boolean {
+  return wanted === name || (/[._]$/.test(wanted) && name.startsWith(wanted));
 }
 
 function stem({ name, row }: Family): string {

@@ -7,6 +7,7 @@ import { LABELS_PER_MESSAGE } from "../messages.ts";
 import type { AnyRow, AttributeValue, MetricCardinality, Redaction } from "../types.ts";
 import type { Ceiling } from "./ceiling.ts";
 import { NO_ROW, SeriesColumns } from "./columns.ts";
+import { Interner } from "./interner.ts";
 import { RowIndex } from "./row-index.ts";
 
 /** Births and ends since the last drain. */
@@ -41,6 +42,7 @@ export class SeriesTable {
   readonly columns: SeriesColumns = new SeriesColumns();
   readonly #options: SeriesTableOptions;
   readonly #indexes = new Map<AnyRow, RowIndex>();
+  readonly #interner = new Interner();
   readonly #named: (Named | undefined)[] = [];
   #births: number[] = [];
   #ended: number[] = [];
@@ -141,7 +143,7 @@ export class SeriesTable {
     const { row } = index;
     const number = this.columns.allocate(index.rowNumber, row.kind === "gauge" ? 0 : now());
     if (row.kind === "histogram") this.columns.value[number] = this.columns.slab.allocate(row.bounds.length);
-    this.#named[number] = { index, key, values: values === "overflow" ? values : values.map((value) => value ?? null) };
+    this.#named[number] = { index, key, values: values === "overflow" ? values : values.map((value) => this.#interner.intern(value ?? null)) };
     ceiling.born(key.length);
     this.#live += 1;
     if (this.#listening) this.#births.push(number);

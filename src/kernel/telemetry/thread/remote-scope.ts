@@ -3,6 +3,7 @@
  * and their end acknowledged, only when no snapshot is held that was taken while the series lived.
  */
 import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from "../messages.ts";
+import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
 
 /** The rows of one writer by their number. */
@@ -38,6 +39,7 @@ export class RemoteScope {
   readonly #reply: (reply: WriterReply) => void;
   readonly #attributes: (Attributes | undefined)[] = [];
   readonly #held = new Set<Shared>();
+  readonly #interner = new Interner();
   #retiring: { readonly seq: number; readonly ended: readonly number[] }[] = [];
   #waiting: PromiseWithResolvers<Shared> | undefined;
   #lastSeq = -1;
@@ -109,7 +111,7 @@ export class RemoteScope {
     const attributes: Record<string, AttributeValue> = {};
     for (const [index, name] of (row?.attributes ?? []).entries()) {
       const value = values[index];
-      if (value !== null && value !== undefined) attributes[name] = value;
+      if (value !== null && value !== undefined) attributes[name] = this.#interner.intern(value);
     }
     return Object.assign(attributes, this.constants);
   }

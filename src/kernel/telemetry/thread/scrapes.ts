@@ -79,7 +79,7 @@ export class Scrapes {
   async #stream(id: number, reader: Reader, query: ExposeQuery, gathered: readonly Gathered[]): Promise<void> {
     const { ledger, post } = this.#deps;
     const slices = render(gathered.filter(({ scope }) => query.scopes === undefined || query.scopes.includes(scope.name)), {
-      format: query.format, prefixes: query.prefixes,
+      format: query.format, metrics: query.metrics,
       duplicate: (series) => ledger.count("duplicateSeries", series), conflict: (count) => ledger.count("conflictingFamilies", count),
     });
     for (const slice of slices) {

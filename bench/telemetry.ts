@@ -1,0 +1,125 @@
+/**
+ * 100,000 series exported over OTLP gRPC and scraped: how long the serving thread stands still meanwhile, and what it
+ * costs in memory. Run: `bin/node bench/telemetry.ts [series]`. Ends 1 when a stall reaches the bar.
+ */
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../src/kernel/base/clock.ts";
+import type { Log } from "../src/kernel/base/log.ts";
+import { defineMetric } from "../src/kernel/telemetry/catalogue.ts";
+import { createTelemetry } from "../src/kernel/telemetry/telemetry.ts";
+import type { Telemetry } from "../src/kernel/telemetry/telemetry.ts";
+import type { Row, Scope } from "../src/kernel/telemetry/types.ts";
+import { startReceiver } from "../test/support/otlp/receiver.ts";
+
+const BAR_MS = 50;
+const METRICS = 100;
+const SETTLE_MS = 300;
+const ROUNDS = 5;
+const MIB = 2 ** 20;
+const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => silent };
+
+type Names = "host.name" | "host.id" | "os.type" | "vpn.user" | "vpn.tags";
+const rows: readonly Row<Names, "gauge">[] = Array.from({ length: METRICS }, (_, index) => defineMetric({ name: `bench.metric_${index}`, kind: "gauge", unit: "s", attributes: ["host.name", "host.id", "os.type", "vpn.user", "vpn.tags"], group: "Bench", help: "For the bench." }));
+
+interface Report {
+  readonly port?: number;
+  readonly points?: number;
+  readonly largestBytes?: number;
+}
+
+/** Receives in a process of its own, so that decoding counts for nobody who is measured. */
+async function receive(): Promise<void> {
+  const receiver = await startReceiver({ protocol: "grpc" });
+  const say = (report: Report): void => void process.send?.(report);
+  process.on("message", () => {
+    say({ points: receiver.points().length, largestBytes: Math.max(...receiver.sizes) });
+    receiver.clear();
+  });
+  say({ port: receiver.port });
+}
+
+function hear(child: ChildProcess): Promise<Report> {
+  return new Promise((resolve) => child.once("message", (report) => resolve(report as Report)));
+}
+
+/** The longest gap beyond 2 ms of a 2 ms timer while `work` ran. */
+async function measure(name: string, work: () => Promise<unknown> | undefined): Promise<number> {
+  await sleep(SETTLE_MS);
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last - 2);
+    last = now;
+  }, 2);
+  const before = performance.eventLoopUtilization();
+  const began = performance.now();
+  await work();
+  const tookMs = performance.now() - began;
+  const busyMs = performance.eventLoopUtilization(before).active;
+  await sleep(20);
+  clearInterval(timer);
+  print(`${name.padEnd(34)} ${tookMs.toFixed(0).padStart(6)} ms   longest stall ${longest.toFixed(1).padStart(6)} ms   busy ${busyMs.toFixed(0).padStart(4)} ms   resident ${(process.memoryUsage().rss / MIB).toFixed(0)} MiB`);
+  return longest;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A collector's round, which yields as a collector does: after every 1,000 devices' worth of points. */
+async function sayAll(scope: Scope, perMetric: number, value: number): Promise<void> {
+  const sweep = scope.sweep("bench");
+  for (const row of rows) {
+    for (let index = 0; index < perMetric; index++) {
+      sweep.gauge(row, value + index, { "host.name": `host-${index}`, "host.id": `n${index}CNTRL`, "os.type": "linux", "vpn.user": `user-${index % 50}@example.org`, "vpn.tags": "tag:server" });
+    }
+    await sleep(0);
+  }
+  sweep.commit();
+}
+
+async function scrapeAll(telemetry: Telemetry): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of telemetry.expose({ format: "text" }, new AbortController().signal).body) bytes += chunk.length;
+  return bytes;
+}
+
+async function run(series: number): Promise<void> {
+  const child = fork(import.meta.filename, ["receive"]);
+  const { port = 0 } = await hear(child);
+  const ask = (): Promise<Report> => {
+    child.send("report");
+    return hear(child);
+  };
+  await measure("idle", () => sleep(1_000));
+  const telemetry = createTelemetry({ clock: systemClock, log: silent }, { metrics: { protocol: "grpc", endpoint: `http://127.0.0.1:${port}`, intervalMs: 3_600_000 }, pull: true });
+  await telemetry.component.start(new AbortController().signal, (error) => print(String(error)));
+  await telemetry.flush(10_000);
+  const scope = telemetry.scope({ name: "process", resource: { "service.name": "steward" }, constants: {} });
+  const perMetric = series / METRICS;
+  await measure(`${series} series are born`, () => sayAll(scope, perMetric, 0));
+  let worst = 0;
+  for (let round = 1; round <= ROUNDS; round++) {
+    worst = Math.max(worst, await measure(`export ${round}`, () => telemetry.flush(60_000)));
+    const { points = 0, largestBytes = 0 } = await ask();
+    if (points !== series) throw new Error(`${points} points arrived of ${series}`);
+    if (round === 1) print(`  largest request ${(largestBytes / MIB).toFixed(2)} MiB`);
+  }
+  let bytes = 0;
+  for (let round = 1; round <= ROUNDS; round++) worst = Math.max(worst, await measure(`scrape ${round}`, async () => (bytes = await scrapeAll(telemetry))));
+  print(`  ${(bytes / MIB).toFixed(1)} MiB of text`);
+  worst = Math.max(worst, await measure("export and scrape at once", () => Promise.all([telemetry.flush(60_000), scrapeAll(telemetry)])));
+  await ask();
+  await measure("10 of 1,000 devices leave", () => sayAll(scope, perMetric - 10, 1));
+  await telemetry.flush(60_000);
+  print(`points after that: ${(await ask()).points}`);
+  await telemetry.component.stop(10_000);
+  child.kill();
+  print(`longest stall of the serving thread in an export or a scrape: ${worst.toFixed(1)} ms (bar: < ${BAR_MS} ms)`);
+  process.exitCode = worst < BAR_MS ? 0 : 1;
+}
+
+await (process.argv[2] === "receive" ? receive() : run(Number(process.argv[2] ?? 100_000)));

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { Secret } from "../../../src/kernel/base/secret.ts";
+import { DeliveryLog } from "../../../src/kernel/telemetry/delivery-log.ts";
+import { compileOptions } from "../../../src/kernel/telemetry/options.ts";
+import { processResource } from "../../../src/kernel/telemetry/resource.ts";
+import { emptySignalLedger } from "../../../src/kernel/telemetry/status.ts";
+import type { LedgerView, SignalLedger } from "../../../src/kernel/telemetry/status.ts";
+import { classify } from "../../../src/kernel/telemetry/thread/error-class.ts";
+import { signalUrl } from "../../../src/kernel/telemetry/thread/exporters.ts";
+import { createManualClock } from "../supervisor/manual-clock.ts";
+import { memoryLog } from "./fixtures.ts";
+
+describe("compileOptions", () => {
+  it("fills up the defaults, opens secrets and gives a bare host its scheme", () => {
+    const { metrics, logs } = compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:4317", headers: { authorization: Secret.of("Bearer x", "test") } }, logs: { protocol: "http", endpoint: "http://h:4318", compression: "gzip" } });
+    expect(metrics).toEqual({ protocol: "grpc", endpoint: "https://host:4317", headers: { authorization: "Bearer x" }, compression: "none", timeoutMs: 10_000, tls: { insecureSkipVerify: false }, intervalMs: 60_000, batchSize: 5_000 });
+    expect(logs).toMatchObject({ endpoint: "http://h:4318", compression: "gzip", batchDelayMs: 1_000 });
+    expect(compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:1", tls: { insecure: true }, intervalMs: 5_000 } }).metrics).toMatchObject({ endpoint: "http://host:1", timeoutMs: 5_000 });
+  });
+
+  it("appends the signal's path unless it is there", () => {
+    expect(signalUrl("http://h:1", "metrics")).toBe("http://h:1/v1/metrics");
+    expect(signalUrl("http://h:1/otlp/", "logs")).toBe("http://h:1/otlp/v1/logs");
+    expect(signalUrl("http://h:1/v1/logs", "logs")).toBe("http://h:1/v1/logs");
+  });
+});
+
+describe("classify", () => {
+  it("knows the error by status, system error or words", () => {
+    expect(classify({ code: 8, message: "Received message larger than max (5 vs 4)" })).toBe("invalid");
+    expect(classify({ code: "ECONNRESET" })).toBe("unavailable");
+    expect(classify(new Error("Export failed with retryable status"), 429)).toBe("rate_limited");
+    expect(classify(new Error("Export failed with retryable status"))).toBe("other");
+    expect(classify(new Error("Request timed out"))).toBe("timeout");
+    expect(classify({ code: 1 })).toBe("canceled");
+    expect(classify(undefined)).toBe("other");
+  });
+});
+
+describe("processResource", () => {
+  it("keeps its own service attributes and hides the host's name when asked", () => {
+    const resource = processResource({ hostnames: false, attributes: { "service.name": "mine", team: "a" } });
+    expect(resource).toMatchObject({ "service.name": "steward", team: "a" });
+    expect(resource["service.instance.id"]).toMatch(/^[0-9a-f]{12}$/);
+    expect(resource["host.name"]).toBeUndefined();
+    expect(resource["service.version"]).toBeUndefined();
+  });
+});
+
+describe("DeliveryLog", () => {
+  const view = (metrics: Partial<SignalLedger>): LedgerView => ({
+    signals: { metrics: { ...emptySignalLedger, ...metrics }, logs: emptySignalLedger }, snapshotsSkipped: 0, logs: { held: 0, capacity: 0, droppedQueueFull: 0 },
+    exposition: { running: 0, gathers: 0, duplicateSeries: 0, conflictingFamilies: 0 },
+  });
+
+  it("writes the first failure of a class, a summary every five minutes, and the recovery", async () => {
+    const clock = createManualClock();
+    const log = memoryLog();
+    const delivery = new DeliveryLog(clock, log);
+    const fail = (failures: number, lastFailureClass: "timeout" | "unavailable"): void => delivery.hear(view({ failures, consecutiveFailures: failures, lastFailureClass, lastFailureMessage: "why" }));
+    for (let failures = 1; failures <= 4; failures++) fail(failures, "timeout");
+    expect(log.lines).toHaveLength(1);
+    fail(5, "unavailable");
+    expect(log.lines).toHaveLength(2);
+    await clock.advance(301_000);
+    fail(6, "unavailable");
+    expect(log.lines[2]).toContain('"in_a_row":6');
+    expect(delivery.failing()).toEqual(["metrics are not delivered (unavailable)"]);
+    delivery.hear(view({ failures: 6, consecutiveFailures: 0 }));
+    expect(log.lines[3]).toMatch(/^info metrics are delivered again/);
+    expect(delivery.failing()).toEqual([]);
+    fail(1, "timeout");
+    expect(log.lines).toHaveLength(5);
+  });
+});
