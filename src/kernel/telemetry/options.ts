@@ -14,9 +14,22 @@ export interface OtlpTarget {
   readonly headers?: Readonly<Record<string, string | Secret>>;
   /** Default none. */
   readonly compression?: "gzip" | "none";
-  /** Time for one request, 10,000 unless given. */
+  /** Time for one request; absent or 0 is 10,000. */
   readonly timeoutMs?: number;
+  /** When a failed gRPC request is sent again. The HTTP exporter has a rule of its own: five times within the timeout. */
+  readonly retry?: RetryOptions;
   readonly tls?: TlsOptions;
+}
+
+/** Waits between tries grow by half; 0 or absent is the default. */
+export interface RetryOptions {
+  readonly enabled: boolean;
+  /** Default 1,000. */
+  readonly initialMs?: number;
+  /** Default 30,000. */
+  readonly maxMs?: number;
+  /** No try begins later than this after the first. Default: the timeout of one request. */
+  readonly elapsedMs?: number;
 }
 
 /** TLS towards a receiver: PEM texts. */
@@ -40,6 +53,8 @@ export interface TelemetryOptions {
 }
 
 const TIMEOUT_MS = 10_000;
+const RETRY_INITIAL_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
 const INTERVAL_MS = 60_000;
 const BATCH_POINTS = 5_000;
 const LOG_DELAY_MS = 1_000;
@@ -62,11 +77,13 @@ function compileMetrics(metrics: NonNullable<TelemetryOptions["metrics"]>): Thre
   return { ...target, timeoutMs: Math.min(target.timeoutMs, intervalMs), intervalMs, batchSize: metrics.batchSize ?? BATCH_POINTS };
 }
 
-function compileTarget({ protocol, endpoint, headers = {}, compression = "none", timeoutMs = TIMEOUT_MS, tls = {} }: OtlpTarget): WireTarget {
+function compileTarget({ protocol, endpoint, headers = {}, compression = "none", timeoutMs: timeout, retry = { enabled: true }, tls = {} }: OtlpTarget): WireTarget {
+  const timeoutMs = timeout || TIMEOUT_MS;
   const { insecure = false, insecureSkipVerify = false, ca, cert, key } = tls;
   const scheme = insecure ? "http" : "https";
   return {
     protocol, compression, timeoutMs,
+    retry: { initialMs: retry.initialMs || RETRY_INITIAL_MS, maxMs: retry.maxMs || RETRY_MAX_MS, elapsedMs: retry.enabled ? retry.elapsedMs || timeoutMs : 0 },
     endpoint: /^[a-z]+:\/\//i.test(endpoint) ? endpoint : `${scheme}://${endpoint}`,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value)])),
     tls: { insecureSkipVerify, ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key: open(key) }) },

@@ -128,7 +128,7 @@ describe("A gRPC receiver that is busy for a moment", () => {
   it("gets the same request again, and the ledger has one success", async () => {
     receiver = await startReceiver({ protocol: "grpc" });
     receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
-    await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS }, pull: false });
+    await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS, retry: { enabled: true, initialMs: 50 } }, pull: false });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     const flushed = telemetry.flush(10_000);
     while (receiver.refused === 0) await new Promise((resolve) => setImmediate(resolve));

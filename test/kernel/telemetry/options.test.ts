@@ -12,9 +12,9 @@ import { memoryLog } from "./fixtures.ts";
 
 describe("compileOptions", () => {
   it("fills up the defaults, opens secrets and gives a bare host its scheme", () => {
-    const { metrics, logs } = compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:4317", headers: { authorization: Secret.of("Bearer x", "test") } }, logs: { protocol: "http", endpoint: "http://h:4318", compression: "gzip" } });
-    expect(metrics).toEqual({ protocol: "grpc", endpoint: "https://host:4317", headers: { authorization: "Bearer x" }, compression: "none", timeoutMs: 10_000, tls: { insecureSkipVerify: false }, intervalMs: 60_000, batchSize: 5_000 });
-    expect(logs).toMatchObject({ endpoint: "http://h:4318", compression: "gzip", batchDelayMs: 1_000 });
+    const { metrics, logs } = compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:4317", headers: { authorization: Secret.of("Bearer x", "test") } }, logs: { protocol: "http", endpoint: "http://h:4318", compression: "gzip", timeoutMs: 0, retry: { enabled: false, initialMs: 5_000 } } });
+    expect(metrics).toEqual({ protocol: "grpc", endpoint: "https://host:4317", headers: { authorization: "Bearer x" }, compression: "none", timeoutMs: 10_000, retry: { initialMs: 1_000, maxMs: 30_000, elapsedMs: 10_000 }, tls: { insecureSkipVerify: false }, intervalMs: 60_000, batchSize: 5_000 });
+    expect(logs).toMatchObject({ endpoint: "http://h:4318", compression: "gzip", batchDelayMs: 1_000, timeoutMs: 10_000, retry: { initialMs: 5_000, elapsedMs: 0 } });
     expect(compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:1", tls: { insecure: true }, intervalMs: 5_000 } }).metrics).toMatchObject({ endpoint: "http://host:1", timeoutMs: 5_000 });
   });
 

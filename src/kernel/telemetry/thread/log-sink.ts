@@ -18,7 +18,8 @@ export interface LogSinkOptions {
   /** Makes the watched exporter; `left` is to be called with the number of records of every finished request. */
   readonly exporter: (left: (records: number) => void) => LogRecordExporter;
   readonly batchDelayMs: number;
-  readonly timeoutMs: number;
+  /** For a batch with all its repetitions. */
+  readonly exportTimeoutMs: number;
   readonly dropped: (records: number) => void;
 }
 
@@ -36,7 +37,7 @@ export class LogSink {
     });
     this.processor = new BatchLogRecordProcessor({
       exporter, maxQueueSize: PROCESSOR_QUEUE, maxExportBatchSize: LOGS_PER_MESSAGE, scheduledDelayMillis: options.batchDelayMs,
-      exportTimeoutMillis: 2 * options.timeoutMs,
+      exportTimeoutMillis: options.exportTimeoutMs,
     });
   }
 

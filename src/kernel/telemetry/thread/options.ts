@@ -8,6 +8,8 @@ export interface WireTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;
+  /** For gRPC; elapsed 0 = one try. */
+  readonly retry: { readonly initialMs: number; readonly maxMs: number; readonly elapsedMs: number };
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string; readonly insecureSkipVerify: boolean };
 }
 

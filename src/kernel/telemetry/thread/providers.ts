@@ -11,9 +11,6 @@ import type { ThreadOptions } from "./options.ts";
 import { seriesProducer } from "./producer.ts";
 import type { RemoteScope } from "./remote-scope.ts";
 
-/** A batch may take its own time and that of a last repetition. */
-const EXPORT_TIMEOUTS = 2;
-
 /** What the providers need. */
 export interface ProviderDeps {
   readonly metrics: { readonly exporter: PushMetricExporter; readonly options: NonNullable<ThreadOptions["metrics"]> } | undefined;
@@ -72,7 +69,7 @@ export class Providers {
     // A reader shuts down what it exports to; the others still need it.
     const shared: PushMetricExporter = { ...exporter, shutdown: () => exporter.forceFlush() };
     const reader = new PeriodicExportingMetricReader({
-      exporter: shared, exportIntervalMillis: options.intervalMs, exportTimeoutMillis: Math.min(options.intervalMs, EXPORT_TIMEOUTS * options.timeoutMs),
+      exporter: shared, exportIntervalMillis: options.intervalMs, exportTimeoutMillis: Math.min(options.intervalMs, options.timeoutMs + options.retry.elapsedMs),
       maxExportBatchSize: options.batchSize,
       metricProducers: [seriesProducer(scope, { timeoutMs: this.#deps.snapshotTimeoutMs, skipped: this.#deps.snapshotSkipped })],
     });

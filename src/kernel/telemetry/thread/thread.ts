@@ -42,13 +42,13 @@ post({ type: "ready" });
 
 function watched(signal: Signal, target: WireTarget): WatchOptions {
   const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
-  return { signal, protocol: target.protocol, ledger, timeoutMs: target.timeoutMs, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
+  return { signal, target, ledger, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
 }
 
 function createSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
   return new LogSink({
     exporter: (done) => watchLogs(logExporter(target), { ...watched("logs", target), done }),
-    batchDelayMs: target.batchDelayMs, timeoutMs: target.timeoutMs, dropped: (records) => ledger.count("droppedQueueFull", records),
+    batchDelayMs: target.batchDelayMs, exportTimeoutMs: target.timeoutMs + target.retry.elapsedMs, dropped: (records) => ledger.count("droppedQueueFull", records),
   });
 }
 

@@ -9,10 +9,10 @@ import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-met
 import type { Signal } from "../status.ts";
 import { classify, RETRYABLE_GRPC } from "./error-class.ts";
 import type { Ledger } from "./ledger.ts";
+import type { WireTarget } from "./options.ts";
 
-const FIRST_RETRY_MS = 1_000;
 const RETRY_GROWTH = 1.5;
-const MOST_TRIES = 6;
+const MOST_TRIES = 20;
 
 type Result = Parameters<Parameters<PushMetricExporter["export"]>[1]>[0];
 /** The enumeration itself is in a package that only the SDK depends on. */
@@ -23,10 +23,8 @@ type Send = (done: (result: Result) => void) => void;
 /** How a signal's requests are sent and judged. */
 export interface WatchOptions {
   readonly signal: Signal;
-  readonly protocol: "grpc" | "http";
+  readonly target: WireTarget;
   readonly ledger: Ledger;
-  /** A request, its repetitions included, begins nothing new after this time. */
-  readonly timeoutMs: number;
   /** The last HTTP status this signal's requests were answered with. */
   readonly httpStatus: () => number | undefined;
 }
@@ -55,21 +53,22 @@ export function watchLogs(inner: LogRecordExporter, options: WatchOptions & { re
 
 async function deliver(send: Send, items: number, options: WatchOptions): Promise<Result> {
   const began = performance.now();
-  const result = await sendPatiently(send, began + options.timeoutMs, options.protocol);
+  const result = await sendPatiently(send, options.target);
   const failure = succeeded(result) ? undefined : { errorClass: classify(result.error, options.httpStatus()), message: result.error?.message ?? "no reason given" };
   options.ledger.enter(options.signal, { items, seconds: (performance.now() - began) / 1000, failure });
   return result;
 }
 
-async function sendPatiently(send: Send, untilMs: number, protocol: "grpc" | "http"): Promise<Result> {
-  let waitMs = FIRST_RETRY_MS;
+async function sendPatiently(send: Send, { protocol, retry }: WireTarget): Promise<Result> {
+  const untilMs = performance.now() + retry.elapsedMs;
+  let waitMs = retry.initialMs;
   for (let tries = 1; ; tries += 1) {
     const result = await sendOnce(send);
     const status = (result.error as { readonly code?: unknown } | undefined)?.code;
     const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
     if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs) return result;
     await sleep(waitMs);
-    waitMs *= RETRY_GROWTH;
+    waitMs = Math.min(retry.maxMs, waitMs * RETRY_GROWTH);
   }
 }
 
