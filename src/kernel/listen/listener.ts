@@ -1,18 +1,27 @@
 /**
- * One TCP port that serves HTTP/1.1 and HTTP/2 without TLS to one handler, within limits that fire whatever the client
- * or the handler does, and that drains when it stops.
+ * One TCP port that serves HTTP/1.1 and HTTP/2, over TLS or without, to one handler, within limits that fire whatever
+ * the client or the handler does, and that drains when it stops.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { delay, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { formatAddress, type Address } from "../config/address.ts";
 import { bind, refuseOpenAddress } from "./bind.ts";
+import { createCertificates, type Certificates, type CertificateStatus } from "./certificates.ts";
 import type { Handler } from "./exchange.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
 import { createHttp2Side, type Http2Side } from "./h2.ts";
+import type { TlsFiles } from "./key-pair.ts";
 import { DEFAULT_LIMITS, type ListenLimits } from "./limits.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { sniff, type Protocol } from "./sniff.ts";
+import { createTlsSide, type TlsSide } from "./tls-side.ts";
+
+/** The pair of a port that speaks TLS, and only that. */
+export interface ListenTls extends TlsFiles {
+  /** How often the files are read again, in milliseconds; 5000 when not given. */
+  readonly reloadMs?: number;
+}
 
 /** What is listened for. */
 export interface ListenerSpec {
@@ -23,6 +32,8 @@ export interface ListenerSpec {
   readonly address: Address;
   /** Whether requests need a credential. Without one only loopback addresses are accepted. */
   readonly credential: boolean;
+  /** TLS 1.2 or newer, h2 and http/1.1 by ALPN. Plain HTTP is then refused, and TLS without it. */
+  readonly tls?: ListenTls;
   readonly limits?: Partial<ListenLimits>;
   /** Paths whose body may stay open as long as the answer does: bidirectional streams. */
   readonly openEnded?: (path: string) => boolean;
@@ -42,13 +53,15 @@ export interface Listener {
   readonly port: number;
   /** Fires when `stop` begins: streams that would go on for ever should end now. */
   readonly draining: AbortSignal;
-  /** Throws `conflict` when the port is taken, `denied` when it is reserved, `invalid` when the address is not this machine's. */
+  /** Throws `conflict` when the port is taken, `denied` when it is reserved, `invalid` when the address is not this machine's or the pair unusable. */
   start(): Promise<void>;
   /** Accepts no more, lets requests finish, cuts what is left after `deadlineMs`. Works without start, and twice. */
   stop(deadlineMs: number): Promise<void>;
   /** Requests being answered. */
   inFlight(): number;
   connections(): number;
+  /** The certificate in use; undefined without TLS and before `start`. */
+  certificate(): CertificateStatus | undefined;
 }
 
 /** Throws `invalid` for an address off loopback without a credential, before any socket opens (KERNEL §1.9). */
@@ -59,6 +72,7 @@ export function createListener(spec: ListenerSpec, deps: ListenerDeps): Listener
 
 const BUSY = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 21\r\n\r\ntoo many connections\n";
 const NO_TLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 32\r\n\r\nthis port speaks HTTP, not TLS.\n";
+const NOT_PLAIN = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: 34\r\n\r\nthis port speaks HTTPS, not HTTP.\n";
 const LINGER_MS = 1000;
 const LINGERING = 64;
 
@@ -72,7 +86,9 @@ class PortListener implements Listener {
   readonly #requests: Requests;
   readonly #h1: Http1Side;
   readonly #h2: Http2Side;
+  readonly #tls: TlsSide;
   readonly #draining = new AbortController();
+  readonly #certificates: Certificates | undefined;
   #front: Server | undefined;
   #stopped: Promise<void> | undefined;
   /** Called when a draining listener has lost its last connection. */
@@ -86,6 +102,8 @@ class PortListener implements Listener {
     this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), handle: spec.handle }, deps);
     this.#h1 = createHttp1Side(this.#limits, this.#requests.serve, this.#requests.count);
     this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, deps);
+    this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, log: deps.log });
+    this.#certificates = spec.tls === undefined ? undefined : createCertificates(spec.tls, deps, spec.tls.reloadMs);
   }
 
   get port(): number {
@@ -105,10 +123,18 @@ class PortListener implements Listener {
     return this.#sockets.size;
   }
 
+  certificate(): CertificateStatus | undefined {
+    return this.#certificates?.status();
+  }
+
   async start(): Promise<void> {
+    await this.#certificates?.start();
     // Half-open like every HTTP/1.1 server: a client may end its side after the request and still read the answer.
     const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
-    await bind(front, this.#spec);
+    await bind(front, this.#spec).catch((error: unknown) => {
+      this.#certificates?.stop();
+      throw error;
+    });
     front.on("error", (error) => this.#deps.log.error("the listener failed", { error }));
     this.#front = front;
     this.#deps.log.info("listening", { name: this.name, address: formatAddress({ ...this.#spec.address, port: this.port }) });
@@ -122,18 +148,37 @@ class PortListener implements Listener {
   #accept(socket: Socket): void {
     socket.on("error", (error) => this.#deps.log.debug("a connection failed", { error }));
     if (this.#sockets.size >= this.#limits.connections) return this.#turnAway(socket, BUSY);
-    this.#sockets.add(socket);
-    socket.once("close", () => {
-      this.#sockets.delete(socket);
-      if (this.#sockets.size === 0) this.#empty?.();
-    });
+    this.#hold(socket);
     sniff(socket, { clock: this.#deps.clock, deadlineMs: this.#limits.headerMs, decided: (protocol) => this.#handOver(socket, protocol) });
   }
 
+  #hold(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#forget(socket));
+  }
+
+  #forget(socket: Socket): void {
+    this.#sockets.delete(socket);
+    if (this.#sockets.size === 0) this.#empty?.();
+  }
+
   #handOver(socket: Socket, protocol: Protocol): void {
+    const pair = this.#certificates?.pair();
+    if (pair === undefined) {
+      if (protocol === "tls") this.#turnAway(socket, NO_TLS);
+      else this.#serve(socket, protocol);
+    } else if (protocol === "tls") {
+      this.#tls.take(socket, pair, (secured, agreed) => {
+        this.#hold(secured);
+        this.#forget(socket);
+        this.#serve(secured, agreed);
+      });
+    } else this.#turnAway(socket, NOT_PLAIN);
+  }
+
+  #serve(socket: Socket, protocol: "h1" | "h2"): void {
     if (protocol === "h1") this.#h1.take(socket);
-    else if (protocol === "h2") this.#h2.take(socket);
-    else this.#turnAway(socket, NO_TLS);
+    else this.#h2.take(socket);
   }
 
   // Closing with unread bytes would reset the connection before the client read why: read on for a moment, but not for many.
@@ -151,6 +196,7 @@ class PortListener implements Listener {
 
   async #drain(deadlineMs: number): Promise<void> {
     this.#draining.abort();
+    this.#certificates?.stop();
     this.#front?.close();
     const closed = new Promise<void>((resolve) => {
       this.#empty = resolve;

@@ -1,0 +1,125 @@
+/**
+ * The pair a listener serves, read again as long as it listens. The contents are compared and not the times of the
+ * files: a swapped symlink, a file written in place within one tick of the clock and one that comes back all show.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { toStewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { parsePair, readPair, type KeyPair, type PairTexts, type TlsFiles } from "./key-pair.ts";
+
+/** Of a listener's certificate, for status pages and alerts. Times in milliseconds since 1970. */
+export interface CertificateStatus {
+  /** SHA-256 of the leaf's DER, lower-case hex. */
+  readonly fingerprint: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** When another pair was taken into use; undefined while the first one serves. */
+  readonly lastReloadAt: number | undefined;
+  /** When the files were last found unusable. They may be good again since. */
+  readonly lastFailureAt: number | undefined;
+  /** Why; empty as long as there was no failure. */
+  readonly lastFailure: string;
+}
+
+/** The pair in use. */
+export interface Certificates {
+  /** Reads the pair and begins to watch it. Throws `invalid` when it is unusable. */
+  start(): Promise<void>;
+  /** For the next handshake. Undefined before `start`. */
+  pair(): KeyPair | undefined;
+  status(): CertificateStatus | undefined;
+  stop(): void;
+}
+
+/** How often the files are read, in milliseconds. */
+export const RELOAD_MS = 5000;
+
+/** Watches the pair of `files`. An unusable one is reported once in the log and never replaces a good one. */
+export function createCertificates(files: TlsFiles, deps: { clock: Clock; log: Log }, everyMs: number = RELOAD_MS): Certificates {
+  return new WatchedPair(files, deps, everyMs);
+}
+
+class WatchedPair implements Certificates {
+  readonly #files: TlsFiles;
+  readonly #deps: { clock: Clock; log: Log };
+  readonly #everyMs: number;
+  #pair: KeyPair | undefined;
+  /** Of the texts in use, and of those last refused: the same texts are not judged twice. */
+  #used = "";
+  #refused = "";
+  #lastReloadAt: number | undefined;
+  #lastFailureAt: number | undefined;
+  #lastFailure = "";
+  #timer: Disposable | undefined;
+  #stopped = false;
+
+  constructor(files: TlsFiles, deps: { clock: Clock; log: Log }, everyMs: number) {
+    this.#files = files;
+    this.#deps = deps;
+    this.#everyMs = everyMs;
+  }
+
+  async start(): Promise<void> {
+    const texts = await readPair(this.#files);
+    this.#pair = parsePair(texts, this.#files);
+    this.#used = digest(texts);
+    this.#arm();
+  }
+
+  pair(): KeyPair | undefined {
+    return this.#pair;
+  }
+
+  status(): CertificateStatus | undefined {
+    if (this.#pair === undefined) return undefined;
+    const { leaf } = this.#pair;
+    return {
+      fingerprint: createHash("sha256").update(leaf.raw).digest("hex"),
+      notBefore: Date.parse(leaf.validFrom), notAfter: Date.parse(leaf.validTo),
+      lastReloadAt: this.#lastReloadAt, lastFailureAt: this.#lastFailureAt, lastFailure: this.#lastFailure,
+    };
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.[Symbol.dispose]();
+  }
+
+  #arm(): void {
+    const { clock } = this.#deps;
+    if (!this.#stopped) this.#timer = clock.timer(clock.monotonic() + this.#everyMs, () => void this.#look().finally(() => this.#arm()));
+  }
+
+  async #look(): Promise<void> {
+    let seen = "unreadable";
+    try {
+      const texts = await readPair(this.#files);
+      seen = digest(texts);
+      if (seen === this.#used) this.#refused = "";
+      else if (seen !== this.#refused) this.#replace(parsePair(texts, this.#files), seen);
+    } catch (error) {
+      this.#report(toStewardError(error).message, seen);
+    }
+  }
+
+  #replace(pair: KeyPair, seen: string): void {
+    this.#pair = pair;
+    this.#used = seen;
+    this.#refused = "";
+    this.#lastReloadAt = this.#deps.clock.now();
+    this.#deps.log.info("another certificate is in use", { file: this.#files.certFile, not_after: pair.leaf.validToDate.toISOString() });
+  }
+
+  #report(reason: string, seen: string): void {
+    this.#lastFailureAt = this.#deps.clock.now();
+    const known = seen === this.#refused && reason === this.#lastFailure;
+    this.#refused = seen;
+    this.#lastFailure = reason;
+    if (!known) this.#deps.log.warn("the certificate's files cannot be used; the last good pair stays in use", { reason });
+  }
+}
+
+function digest(texts: PairTexts): string {
+  return createHash("sha256").update(texts.cert).update("\0").update(texts.key).digest("base64");
+}

@@ -1,0 +1,90 @@
+/** A certificate chain with its private key, read from two files and proven whole before anybody uses it. */
+import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { StewardError } from "../base/errors.ts";
+
+/** Where the two are. Either may be a symlink. */
+export interface TlsFiles {
+  /** PEM, the leaf first. */
+  readonly certFile: string;
+  /** PEM, not encrypted. */
+  readonly keyFile: string;
+}
+
+/** The texts of both files. */
+export interface PairTexts {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A pair that TLS takes. */
+export interface KeyPair {
+  readonly texts: PairTexts;
+  readonly leaf: X509Certificate;
+}
+
+const LARGEST_BYTES = 1024 * 1024;
+
+/** Both texts. Throws `invalid`, naming the file, for what cannot be read, is no plain file or is larger than 1 MiB. */
+export async function readPair(files: TlsFiles): Promise<PairTexts> {
+  const [cert, key] = await Promise.all([readPlainFile(files.certFile), readPlainFile(files.keyFile)]);
+  return { cert, key };
+}
+
+/** Throws `invalid` unless every certificate is whole and the key belongs to the first. What OpenSSL says is left out: it may quote the key. */
+export function parsePair(texts: PairTexts, files: TlsFiles): KeyPair {
+  const leaf = parseChain(texts.cert, files.certFile);
+  if (!leaf.checkPrivateKey(parseKey(texts.key, files.keyFile))) throw refused(`${files.keyFile} does not belong to the certificate of ${files.certFile}`);
+  try {
+    createSecureContext({ ...texts, minVersion: "TLSv1.2" });
+    return { leaf, texts };
+  } catch {
+    throw refused(`${files.certFile} and ${files.keyFile} are too weak, or of a kind that TLS does not take`);
+  }
+}
+
+// A file cut off between two lines of a certificate still begins with a good one: every block must end.
+function parseChain(text: string, file: string): X509Certificate {
+  const begun = text.match(/-----BEGIN (?:X509 )?CERTIFICATE-----/g)?.length ?? 0;
+  const blocks = text.match(/-----BEGIN (X509 )?CERTIFICATE-----[^-]*-----END \1?CERTIFICATE-----/g) ?? [];
+  const chain = blocks.length === begun ? blocks.map(parseCertificate) : [undefined];
+  const [leaf] = chain;
+  if (leaf === undefined || chain.includes(undefined)) throw refused(`${file} holds no whole certificate, or a part of one`);
+  return leaf;
+}
+
+function parseCertificate(block: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(block);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseKey(text: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    throw refused(`${file} holds no private key that can be read without a passphrase`);
+  }
+}
+
+// Not blocking: a FIFO in the place of a file would hold a thread for ever.
+async function readPlainFile(path: string): Promise<string> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { size } = await file.stat().then((stat) => (stat.isFile() ? stat : { size: Infinity }));
+    if (size > LARGEST_BYTES) throw refused(`${path} is no plain file of at most 1 MiB`);
+    return await file.readFile("utf8");
+  } catch (error) {
+    if (error instanceof StewardError) throw error;
+    throw refused(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
+  }
+}
+
+function refused(message: string): StewardError {
+  const remedy = "put a PEM certificate chain and its unencrypted key there, readable for Steward";
+  return new StewardError("invalid", `${message}; ${remedy}`, { rule: "tls_pair", remedy });
+}
