@@ -5,13 +5,14 @@ import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
 import { refuse, type Handler, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { ListenLimits } from "../src/kernel/listen/limits.ts";
-import { createListener, type Listener } from "../src/kernel/listen/listener.ts";
+import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { createAuthorize, type AuthOptions } from "./access/authorize.ts";
+import { createCors, type CorsDecision } from "./access/cors.ts";
 import { createHealth } from "./health.ts";
 import { methodTable } from "./methods.ts";
-import { goneSignal, readHead, restRequest, writeAnswer } from "./node-http.ts";
+import { goneSignal, readHead, restRequest, writeAnswer, type Head } from "./node-http.ts";
 import { createReflection } from "./reflection.ts";
 import { createRest, type Rest } from "./rest.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
@@ -46,6 +47,8 @@ export interface GatewayDeps {
 /** Where it listens. */
 export interface GatewayOptions {
   readonly address: Address;
+  /** `gateway.tls.*`; plain HTTP when not given. */
+  readonly tls?: ListenTls;
   readonly limits?: Partial<ListenLimits>;
 }
 
@@ -55,9 +58,10 @@ export type Gateway = Listener;
 /** Throws when a declaration is wrong, and `invalid` for an address off loopback without a token. Opens nothing before `start`. */
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
   const draining = new AbortController();
-  const surfaces = createSurfaces(deps, draining.signal);
+  const surfaces = createSurfaces(deps, { draining: draining.signal, secured: options.tls !== undefined });
   const listener = createListener({
     name: "gateway", setting: "gateway.listen", address: options.address, credential: deps.auth.token !== undefined,
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     openEnded: (path) => path.startsWith("/grpc.reflection."),
     handle: surfaces,
@@ -70,10 +74,11 @@ interface Surfaces {
   readonly rest: Rest;
   readonly rpc: Rpc;
   readonly probe: (path: string) => ProbeResult | undefined;
+  readonly cors: (head: Head) => CorsDecision;
   readonly draining: AbortSignal;
 }
 
-function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
+function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: AbortSignal; secured: boolean }): Handler {
   const { services, plain, log, clock, probes } = deps;
   const authorize = createAuthorize(deps.auth);
   const validator = createRequestValidator();
@@ -82,13 +87,14 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
   const surfaces: Surfaces = {
     draining,
+    cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (path) => (path === "/healthz" ? probes.live() : path === "/readyz" ? ready() : undefined),
     rest: createRest({ table: methodTable(services, plain), authorize, validator, log }),
     rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log }),
   };
   return async (request, response) => {
     const requestId = requestIdOf(request, deps.ids);
-    setHouseHeaders(response, requestId);
+    setHouseHeaders(response, requestId, secured);
     const startedMs = clock.monotonic();
     response.once("close", () => log.debug("request", { method: request.method, path: request.url?.split("?", 1)[0], status: response.statusCode, ms: Math.round(clock.monotonic() - startedMs), request_id: requestId }));
     await serve(surfaces, request, response, requestId);
@@ -98,6 +104,9 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
 async function serve(surfaces: Surfaces, request: ServerRequest, response: ServerResponse, requestId: string): Promise<void> {
   const head = readHead(request);
   if (head === undefined) return refuse(request, response, 400, "the request needs one Host and a path that begins with a slash");
+  const cors = surfaces.cors(head);
+  for (const [name, value] of Object.entries(cors.headers)) response.setHeader(name, value);
+  if (cors.preflight) return void response.writeHead(204).end();
   const probe = surfaces.probe(head.path);
   if (probe !== undefined) return answerProbe(probe, request, response);
   if (surfaces.rpc.owns(head.path)) return surfaces.rpc.handle(request, response, head, requestId);
@@ -118,7 +127,9 @@ function requestIdOf(request: ServerRequest, ids: Ids): string {
 }
 
 // Defaults: an answer that says otherwise, like a page or a cached thumbnail, replaces them.
-function setHouseHeaders(response: ServerResponse, requestId: string): void {
+function setHouseHeaders(response: ServerResponse, requestId: string, secured: boolean): void {
+  // Said over plain HTTP it would be ignored, and behind a proxy that ends TLS it is the proxy's to say.
+  if (secured) response.setHeader("strict-transport-security", "max-age=31536000");
   response.setHeader("x-request-id", requestId);
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("x-frame-options", "DENY");

@@ -18,9 +18,11 @@ export interface RequestHead {
 export interface AuthOptions {
   /** `auth.token`; without it only this machine's own names are answered. */
   readonly token?: Secret;
+  /** `admin.auth.token`; methods for administrators then take this one only. */
+  readonly adminToken?: Secret;
   /** `gateway.allowed_hosts`. */
   readonly allowedHosts: readonly string[];
-  /** `gateway.cors.allowed_origins`; none when not given. */
+  /** `gateway.cors.allowed_origins`: pages that may use the document service, and nothing else; none when not given. `*` alone means all. */
   readonly allowedOrigins?: readonly string[];
 }
 
@@ -29,12 +31,12 @@ export type Authorize = (access: Access, dialect: DialectName, request: RequestH
 
 /** The rules of RESOLUTIONS §2 over one set of credentials. */
 export function createAuthorize(auth: AuthOptions): Authorize {
-  return (access, dialect, request) => refuseName(auth, request) ?? refuseForeignPage(auth, dialect, request) ?? refuseCredential(auth, access, request);
+  return (access, dialect, request) => refuseName(auth, access, request) ?? refuseForeignPage(auth, dialect, request) ?? refuseCredential(auth, access, request);
 }
 
-function refuseName(auth: AuthOptions, request: RequestHead): StewardError | undefined {
+function refuseName(auth: AuthOptions, access: Access, request: RequestHead): StewardError | undefined {
   const host = one(request.headers["host"]) ?? "";
-  if (auth.token !== undefined || isOpenUnderAnyName(request.path) || isTrustedHost(host, auth.allowedHosts)) return undefined;
+  if (auth.token !== undefined || tokenFor(auth, access) !== undefined || isOpenUnderAnyName(request.path) || isTrustedHost(host, auth.allowedHosts)) return undefined;
   const remedy = "ask for localhost, add the name to gateway.allowed_hosts, or set auth.token";
   return new StewardError("denied", `without a token Steward answers only to names of this machine, not to ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
 }
@@ -49,7 +51,7 @@ function refuseForeignPage(auth: AuthOptions, dialect: DialectName, request: Req
   const { headers, method } = request;
   if (dialect === "vault" && hasVaultToken(request)) return undefined;
   const provenance = { method, host: one(headers["host"]) ?? "", origin: one(headers["origin"]), fetchSite: one(headers["sec-fetch-site"]) };
-  if (!isCrossSite(provenance, auth.allowedOrigins ?? [])) return undefined;
+  if (!isCrossSite(provenance, dialect === "dedup" ? auth.allowedOrigins ?? [] : [])) return undefined;
   const remedy = "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
   return new StewardError("denied", `a page of another site may not change anything here; ${remedy}`, { rule: "cross_site", remedy });
 }
@@ -63,13 +65,20 @@ function refuseCredential(auth: AuthOptions, access: Access, request: RequestHea
     case Access.PUBLIC: case Access.SELF: return undefined;
     case Access.OPERATOR: case Access.ADMIN: {
       const authorization = one(request.headers["authorization"]);
-      if (isOperator(auth.token, authorization)) return undefined;
+      if (isOperator(tokenFor(auth, access), authorization)) return undefined;
       const remedy = "send it as Authorization: Bearer, or as the password of HTTP Basic";
-      const what = authorization === undefined ? "this needs the operator's token" : "the token is not the operator's";
+      const who = access === Access.ADMIN && auth.adminToken !== undefined ? "administrator" : "operator";
+      const what = authorization === undefined ? `this needs the ${who}'s token` : `the token is not the ${who}'s`;
       return new StewardError("unauthenticated", `${what}; ${remedy}`, { rule: "operator_token", remedy });
     }
     default: return new StewardError("internal", "a method without access was reached");
   }
+}
+
+/** The token that a method of this access takes (RESOLUTIONS §2, Admin token); undefined where none is set, or none is asked for. */
+function tokenFor(auth: AuthOptions, access: Access): Secret | undefined {
+  if (access === Access.ADMIN) return auth.adminToken ?? auth.token;
+  return access === Access.OPERATOR ? auth.token : undefined;
 }
 
 function one(header: string | string[] | undefined): string | undefined {

@@ -11,11 +11,16 @@ export interface Provenance {
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
+/** Whether an `Origin` is one of the list, or the list is `*`. */
+export function isAllowedOrigin(origin: string, allowedOrigins: readonly string[]): boolean {
+  return allowedOrigins.includes("*") || allowedOrigins.includes(origin);
+}
+
 /** Whether a request changes something and comes from a page of another origin that is not in `allowedOrigins`. */
 export function isCrossSite(request: Provenance, allowedOrigins: readonly string[]): boolean {
   if (READING.has(request.method)) return false;
   const { origin, fetchSite } = request;
-  if (origin !== undefined && allowedOrigins.includes(origin)) return false;
+  if (origin !== undefined && isAllowedOrigin(origin, allowedOrigins)) return false;
   if (fetchSite !== undefined && fetchSite !== "same-origin" && fetchSite !== "none") return true;
   return origin !== undefined && !isSameHost(origin, request.host);
 }

@@ -11,6 +11,7 @@ import { createLog } from "../../src/kernel/base/log.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import { bindService, type PlainRoute } from "../../src/kernel/service.ts";
 import { connectRaw, trickle } from "../kernel/listen/raw-client.ts";
+import { hasOpenssl, makePair, testFolder, writePair } from "../kernel/listen/test-certificates.ts";
 import { connectCall, jobService, startGateway, systemService } from "./start-gateway.ts";
 
 const token = Secret.of("word", "test");
@@ -76,6 +77,29 @@ describe("every answer", () => {
   it("may replace a header with its own", async () => {
     const { url } = await startGateway({ plain: [streamRoute(() => Promise.resolve({ status: 200, headers: { "cache-control": "max-age=60", "content-type": "text/plain" }, body: "kept" }))] });
     expect((await fetch(`${url}/api/v1/stream`)).headers.get("cache-control")).toBe("max-age=60");
+  });
+});
+
+describe.skipIf(!hasOpenssl)("over TLS (skipped without the openssl command)", () => {
+  it("every answer says that only TLS will do, and gRPC, Connect and REST are served", async () => {
+    const pair = makePair("localhost");
+    const { gateway } = await startGateway({}, {}, writePair(testFolder(), pair));
+    const session = connectHttp2(`https://localhost:${gateway.port}`, { ca: pair.cert });
+    onTestFinished(() => session.destroy());
+    for (const [path, type] of [["/healthz", ""], ["/api/v1/jobs", ""], ["/api/v1/nothing", ""], ["/steward.dedup.v1.JobService/ListJobs", "application/json"], ["/steward.dedup.v1.JobService/ListJobs", "application/grpc"]] as const) {
+      const stream = session.request({ ":path": path, ":method": type === "" ? "GET" : "POST", ...(type === "" ? {} : { "content-type": type }) });
+      stream.end(type === "application/json" ? "{}" : type === "" ? undefined : Buffer.alloc(5));
+      const [headers] = await once(stream, "response") as [Record<string, unknown>];
+      stream.resume();
+      expect([headers[":status"], headers["strict-transport-security"]]).toEqual([path.endsWith("nothing") ? 404 : 200, "max-age=31536000"]);
+    }
+    expect(gateway.certificate()?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it("plain HTTP promises nothing of the kind", async () => {
+    const { gateway, url } = await startGateway();
+    expect((await fetch(`${url}/healthz`)).headers.get("strict-transport-security")).toBeNull();
+    expect(gateway.certificate()).toBeUndefined();
   });
 });
 

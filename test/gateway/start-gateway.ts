@@ -30,7 +30,7 @@ export function jobService(overrides: Partial<Handlers<typeof JobService.method>
 }
 
 /** A started gateway, stopped when the test ends. `lines` collects the log. */
-export async function startGateway(deps: Partial<GatewayDeps> = {}, limits: GatewayOptions["limits"] = {}): Promise<{ gateway: Gateway; url: string; host: string; lines: string[] }> {
+export async function startGateway(deps: Partial<GatewayDeps> = {}, limits: GatewayOptions["limits"] = {}, tls?: GatewayOptions["tls"]): Promise<{ gateway: Gateway; url: string; host: string; lines: string[] }> {
   const lines: string[] = [];
   const gateway = createGateway({
     services: [systemService(), jobService()], plain: [],
@@ -38,7 +38,7 @@ export async function startGateway(deps: Partial<GatewayDeps> = {}, limits: Gate
     auth: { allowedHosts: [] }, clock: systemClock, ids: systemIds,
     log: createLog({ level: "debug", format: "text", write: (line) => void lines.push(line), now: () => 0 }),
     ...deps,
-  }, { address: { host: "127.0.0.1", port: 0 }, limits });
+  }, { address: { host: "127.0.0.1", port: 0 }, limits, ...(tls === undefined ? {} : { tls }) });
   await gateway.start();
   onTestFinished(() => gateway.stop(0));
   const host = `127.0.0.1:${gateway.port}`;
