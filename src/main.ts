@@ -10,6 +10,11 @@ function complain(message: string): void {
   process.stderr.write(`${message}\n`);
 }
 
+const output = {
+  stdout: (text: string): void => void process.stdout.write(text),
+  stderr: (text: string): void => void process.stderr.write(text),
+};
+
 async function run(invocation: Invocation): Promise<number> {
   switch (invocation.command) {
     case "version": {
@@ -24,7 +29,15 @@ async function run(invocation: Invocation): Promise<number> {
     }
     case "validate": {
       const { validate } = await import("./commands/validate.ts");
-      return validate(invocation.options, process.env, { stdout: (text) => process.stdout.write(text), stderr: (text) => process.stderr.write(text) });
+      return validate(invocation.options, process.env, output);
+    }
+    case "print-effective-config": {
+      const { printEffectiveConfig } = await import("./commands/effective-config.ts");
+      return printEffectiveConfig(invocation.options, process.env, output);
+    }
+    case "healthcheck": {
+      const { healthcheck } = await import("./commands/healthcheck.ts");
+      return healthcheck(invocation.options, process.env, output);
     }
     case "dedup": {
       const { dedup } = await import("./commands/dedup.ts");

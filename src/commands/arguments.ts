@@ -3,7 +3,8 @@ import { parseArgs } from "node:util";
 import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
-import { asParseArgs, commandNames, daemonOptions, dedupOptions, type NumberRange, type OptionTable } from "./options.ts";
+import { parseDuration } from "../kernel/config/units.ts";
+import { asParseArgs, commandNames, daemonOptions, dedupOptions, type NumberRange, type Option, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -27,13 +28,35 @@ export interface DaemonArguments {
   readonly demo: boolean;
 }
 
+/** What `-validate` was asked for. */
+export interface ValidateArguments extends DaemonArguments {
+  readonly json: boolean;
+  readonly warningsAsErrors: boolean;
+}
+
+/** What `-print-effective-config` was asked for. */
+export interface EffectiveConfigArguments extends DaemonArguments {
+  readonly format: "json" | "yaml";
+  readonly provenance: boolean;
+}
+
+/** What `-healthcheck` was asked for. */
+export interface HealthcheckArguments extends DaemonArguments {
+  /** For the whole probe. */
+  readonly timeoutMs: number;
+}
+
 /** What is to be done. */
 export type Invocation =
   | { readonly command: "serve"; readonly options: DaemonArguments }
-  | { readonly command: "validate"; readonly options: DaemonArguments }
+  | { readonly command: "validate"; readonly options: ValidateArguments }
+  | { readonly command: "print-effective-config"; readonly options: EffectiveConfigArguments }
+  | { readonly command: "healthcheck"; readonly options: HealthcheckArguments }
   | { readonly command: "dedup"; readonly options: DedupArguments }
   | { readonly command: "help"; readonly topic: "steward" | "dedup" }
   | { readonly command: "version" };
+
+const HEALTHCHECK_MS = 5000;
 
 /** Reads the arguments after the program's name. Throws `invalid` with the whole line to show; the exit code is then 2. */
 export function parseArguments(args: readonly string[]): Invocation {
@@ -52,7 +75,14 @@ function parseDaemon(args: readonly string[]): Invocation {
   if (parsed.switches.has("version")) return { command: "version" };
   // An empty file name means none, so that a unit file may pass an unset variable.
   const options = { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") };
-  return { command: parsed.switches.has("validate") ? "validate" : "serve", options };
+  // Of several modes the first of these counts (facts, monitor-api §7).
+  if (parsed.switches.has("healthcheck")) return { command: "healthcheck", options: { ...options, timeoutMs: parsed.numbers.get("healthcheck-timeout") ?? HEALTHCHECK_MS } };
+  if (parsed.switches.has("validate")) return { command: "validate", options: { ...options, json: parsed.switches.has("json"), warningsAsErrors: parsed.switches.has("warnings-as-errors") } };
+  if (parsed.switches.has("print-effective-config")) {
+    const format = parsed.texts.get("print-effective-config-format") === "yaml" ? "yaml" : "json";
+    return { command: "print-effective-config", options: { ...options, format, provenance: parsed.switches.has("print-effective-config-provenance") } };
+  }
+  return { command: "serve", options };
 }
 
 function parseDedup(args: readonly string[]): Invocation {
@@ -90,6 +120,7 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
   const switches = new Set<string>();
   const texts = new Map<string, string>();
   const numbers = new Map<string, number>();
+  const given: (readonly [shown: string, option: Option])[] = [];
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     // The daemon's flags are shown as they were written, with one dash or two.
@@ -101,11 +132,15 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
       switches.add(token.name);
     } else if (token.value === undefined || (!token.inlineValue && /^-[^\d.]/.test(token.value))) {
       throw misuse(`${shown} needs a value`, undefined, command);
-    } else if (option.value === "text") {
-      texts.set(token.name, token.value);
     } else {
-      numbers.set(token.name, readNumber(shown, token.value, option.value, command));
+      const value = readOptionValue(shown, token.value, option.value, command);
+      if (typeof value === "string") texts.set(token.name, value);
+      else numbers.set(token.name, value);
     }
+    given.push([shown, option]);
+  }
+  for (const [shown, { goesWith }] of given) {
+    if (goesWith !== undefined && !switches.has(goesWith)) throw misuse(`${shown} goes with -${goesWith}`, undefined, command);
   }
   if (texts.get("state") === "") throw misuse("--state needs a folder", undefined, command);
   return { switches, texts, numbers, positionals: tokens.filter((token) => token.kind === "positional").map((token) => token.value) };
@@ -115,6 +150,18 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
 function twoDashes(args: readonly string[]): (arg: string, index: number) => string {
   const end = args.indexOf("--");
   return (arg, index) => (/^-[A-Za-z][^=]/.test(arg) && (end === -1 || index < end) ? `-${arg}` : arg);
+}
+
+function readOptionValue(shown: string, text: string, kind: NonNullable<Option["value"]>, command: string | undefined): string | number {
+  if (kind === "text") return text;
+  if (kind === "duration") {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms > 0) return ms;
+    throw misuse(`${shown} must be a duration above 0 such as 5s or 1m30s, got ${quote(text)}`, undefined, command);
+  }
+  if ("from" in kind) return readNumber(shown, text, kind, command);
+  if (kind.includes(text)) return text;
+  throw misuse(`${shown} must be ${kind.join(" or ")}, got ${quote(text)}`, undefined, command);
 }
 
 function readNumber(shown: string, text: string, range: NumberRange, command: string | undefined): number {

@@ -1,18 +1,24 @@
 /** The daemon's configuration: every owner's keys in one schema, and whether this start is the demo. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { assertDemoOnLoopback, decideDemo, type DemoDecision } from "../kernel/config/demo.ts";
 import { formatFinding, type Finding } from "../kernel/config/findings.ts";
-import { gatewayListen, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
+import { gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
 import { defineSchema, type Environment, type Schema } from "../kernel/config/key.ts";
-import { loadConfig, type LoadResult } from "../kernel/config/load.ts";
+import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
+import { otlpKeys } from "../kernel/config/otlp-keys.ts";
+import { otlpSound } from "../kernel/config/otlp-options.ts";
+import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, dedupKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, scrapeKeys, otlpKeys, dedupKeys);
+
+/** Every rule over several keys. */
+const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, scrapeTls.check, scrapeClientCertificates, scrapeSound, otlpSound, paperlessUnread];
 
 /** A sound configuration with what follows from it. */
 export interface DaemonConfiguration {
@@ -29,8 +35,8 @@ export interface DaemonConfiguration {
 /** Reads file and environment by the daemon's schema. Throws nothing. */
 export function loadDaemonConfig(file: string | undefined, environment: Environment): LoadResult {
   return loadConfig({
-    ...(file === undefined ? {} : { file }), environment, schema: daemonSchema, checks: [tokenOffLoopback, paperlessUnread],
-    readFile: (path) => readFileSync(path, "utf8"),
+    ...(file === undefined ? {} : { file }), environment, schema: daemonSchema, checks: daemonChecks,
+    readFile: (path) => readFileSync(path, "utf8"), modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
   });
 }
 

@@ -6,6 +6,8 @@ Usage:
   steward [-config FILE]        run the daemon
   steward -validate [-config FILE]
                                 check the configuration and end
+  steward -healthcheck [-config FILE]
+                                ask the running daemon whether it is ready
   steward dedup PATH...         find duplicates once, print them and end
 
 Options of the daemon (one dash or two):
@@ -13,10 +15,23 @@ Options of the daemon (one dash or two):
   -demo          run the demo: an invented archive, a state folder of its own,
                  this machine only. It is also what starts when nothing at all
                  is configured; STEWARD_DEMO=false prevents that
-  -validate      print what is wrong with the configuration; 0 when nothing is,
-                 1 when something is
   -version       print the version
   -help          print this text
+
+One-shot modes:
+  -validate      print what is wrong with the configuration; 0 when nothing is,
+                 1 when something is
+    -json        as a JSON array
+    -warnings-as-errors
+                 end 1 also when there are only warnings
+  -print-effective-config
+                 print every key as the daemon would use it, without secrets
+    -print-effective-config-format json|yaml
+    -print-effective-config-provenance
+                 say where each value comes from: default, file or env
+  -healthcheck   0 when the daemon is ready, 1 when it is not, 2 when it
+                 cannot be asked
+    -healthcheck-timeout 5s
 
 Environment:
   Every key of the file is also a variable: gateway.listen is

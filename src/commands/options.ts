@@ -10,8 +10,11 @@ export interface NumberRange {
 
 /** One option. Without `value` it is a switch. */
 export interface Option {
-  readonly value?: "text" | NumberRange;
+  /** `duration` is written `30s`, `1m30s`; a list of words admits only these. */
+  readonly value?: "text" | "duration" | NumberRange | readonly string[];
   readonly short?: string;
+  /** The option it means nothing without. */
+  readonly goesWith?: string;
 }
 
 /** The options of a command by their name without dashes. */
@@ -22,6 +25,13 @@ export const daemonOptions: OptionTable = {
   config: { value: "text" },
   demo: {},
   validate: {},
+  json: { goesWith: "validate" },
+  "warnings-as-errors": { goesWith: "validate" },
+  "print-effective-config": {},
+  "print-effective-config-format": { value: ["json", "yaml"], goesWith: "print-effective-config" },
+  "print-effective-config-provenance": { goesWith: "print-effective-config" },
+  healthcheck: {},
+  "healthcheck-timeout": { value: "duration", goesWith: "healthcheck" },
   version: {},
   help: { short: "h" },
 };

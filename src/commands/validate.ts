@@ -1,20 +1,34 @@
 /** `steward -validate`: judges the configuration without starting anything (contract, monitor). */
-import { formatFinding } from "../kernel/config/findings.ts";
+import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { DaemonArguments } from "./arguments.ts";
+import type { ValidateArguments } from "./arguments.ts";
 import { loadDaemonConfig } from "./configuration.ts";
 
-/** Where the lines go. */
-export interface ValidateOutput {
+/** Where the lines of a command go. */
+export interface CommandOutput {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
 }
 
-/** Errors go to standard error, warnings to standard output; the exit code is 1 when there is an error. Never the demo. */
-export function validate(options: DaemonArguments, environment: Environment, output: ValidateOutput): number {
+/**
+ * Errors go to standard error, warnings to standard output; as JSON all go to standard output as one array. The exit code
+ * is 1 when there is an error, or a warning and those count as errors. Never the demo.
+ */
+export function validate(options: ValidateArguments, environment: Environment, output: CommandOutput): number {
   const { config, findings } = loadDaemonConfig(options.config, environment);
-  for (const finding of findings) (finding.severity === "error" ? output.stderr : output.stdout)(`${formatFinding(finding)}\n`);
+  if (options.json) output.stdout(`${JSON.stringify(findings.map(jsonFinding), null, 2)}\n`);
+  else for (const finding of findings) (finding.severity === "error" ? output.stderr : output.stdout)(`${formatFinding(finding)}\n`);
   if (config === undefined) return 1;
-  output.stdout("config OK\n");
+  if (options.warningsAsErrors && findings.length > 0) {
+    if (!options.json) output.stderr(`${findings.length === 1 ? "a warning counts as an error" : `${findings.length} warnings count as errors`}\n`);
+    return 1;
+  }
+  if (!options.json) output.stdout("config OK\n");
   return 0;
+}
+
+/** The form of the contract's JSON: `severity`, `path`, `message`, `remediation`. */
+function jsonFinding(finding: Finding): Readonly<Record<string, string>> {
+  const { message, remediation } = findingText(finding);
+  return { severity: finding.severity, ...(finding.path === "" ? {} : { path: finding.path }), message, ...(remediation === undefined ? {} : { remediation }) };
 }

@@ -17,7 +17,13 @@ describe("the daemon's flags", () => {
     [["-config", "a.yaml"], { command: "serve", options: { config: "a.yaml", demo: false } }],
     [["--config=a=b.yaml", "--demo"], { command: "serve", options: { config: "a=b.yaml", demo: true } }],
     [["-config=", "-demo"], { command: "serve", options: { config: undefined, demo: true } }],
-    [["-validate", "-config", "a.yaml"], { command: "validate", options: { config: "a.yaml", demo: false } }],
+    [["-validate", "-config", "a.yaml"], { command: "validate", options: { config: "a.yaml", demo: false, json: false, warningsAsErrors: false } }],
+    [["-validate", "-json", "--warnings-as-errors"], { command: "validate", options: { config: undefined, demo: false, json: true, warningsAsErrors: true } }],
+    [["-print-effective-config"], { command: "print-effective-config", options: { config: undefined, demo: false, format: "json", provenance: false } }],
+    [["-print-effective-config", "-print-effective-config-format=yaml", "-print-effective-config-provenance"], { command: "print-effective-config", options: { config: undefined, demo: false, format: "yaml", provenance: true } }],
+    [["-healthcheck"], { command: "healthcheck", options: { config: undefined, demo: false, timeoutMs: 5_000 } }],
+    [["-healthcheck", "-healthcheck-timeout", "250ms"], { command: "healthcheck", options: { config: undefined, demo: false, timeoutMs: 250 } }],
+    [["-print-effective-config", "-validate", "-healthcheck"], { command: "healthcheck", options: { config: undefined, demo: false, timeoutMs: 5_000 } }],
     [["-version", "-validate"], { command: "version" }],
     [["--version"], { command: "version" }],
     [["-help"], { command: "help", topic: "steward" }],
@@ -29,6 +35,9 @@ describe("the daemon's flags", () => {
   });
 
   it.each([
+    [["-json"], "steward: -json goes with -validate; see steward --help"],
+    [["-healthcheck", "-healthcheck-timeout", "soon"], "steward: -healthcheck-timeout must be a duration above 0 such as 5s or 1m30s, got \"soon\"; see steward --help"],
+    [["-print-effective-config", "-print-effective-config-format", "xml"], "steward: -print-effective-config-format must be json or yaml, got \"xml\"; see steward --help"],
     [["-verson"], "steward: unknown option -verson, did you mean --version? see steward --help"],
     [["--elephant"], "steward: unknown option --elephant; see steward --help"],
     [["--constructor"], "steward: unknown option --constructor; see steward --help"],

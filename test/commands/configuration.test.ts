@@ -27,11 +27,28 @@ describe("the daemon's configuration", () => {
 });
 
 describe("-validate", () => {
-  function run(environment: Record<string, string>): { code: number; stdout: string; stderr: string } {
+  function run(environment: Record<string, string>, options: { json: boolean; warningsAsErrors: boolean } = { json: false, warningsAsErrors: false }): { code: number; stdout: string; stderr: string } {
     const seen = { stdout: "", stderr: "" };
-    const code = validate(none, environment, { stdout: (text) => void (seen.stdout += text), stderr: (text) => void (seen.stderr += text) });
+    const code = validate({ ...none, ...options }, environment, { stdout: (text) => void (seen.stdout += text), stderr: (text) => void (seen.stderr += text) });
     return { code, ...seen };
   }
+
+  it("prints one JSON array with everything when asked", () => {
+    const { code, stdout, stderr } = run({ HOME: "/", STEWARD_LOGGING__LEVEL: "loud", STEWARD_LOGING__LEVEL: "x" }, { json: true, warningsAsErrors: false });
+    expect([code, stderr]).toEqual([1, ""]);
+    expect(JSON.parse(stdout)).toEqual([
+      expect.objectContaining({ severity: "error", path: "logging.level", message: expect.stringContaining("must be one of") as string }),
+      expect.objectContaining({ severity: "warning", path: "STEWARD_LOGING__LEVEL", remediation: expect.stringContaining("STEWARD_LOGGING__LEVEL") as string }),
+    ]);
+    expect(JSON.parse(run({ HOME: "/" }, { json: true, warningsAsErrors: false }).stdout)).toEqual([]);
+  });
+
+  it("ends 1 on a warning when warnings count as errors", () => {
+    const warned = { HOME: "/", STEWARD_LOGING__LEVEL: "x" };
+    expect(run(warned).code).toBe(0);
+    expect(run(warned, { json: false, warningsAsErrors: true })).toMatchObject({ code: 1, stderr: "a warning counts as an error\n" });
+    expect(run({ HOME: "/" }, { json: false, warningsAsErrors: true }).code).toBe(0);
+  });
 
   it("prints errors to standard error and ends 1", () => {
     expect(run({ HOME: "/", STEWARD_LOGGING__LEVEL: "loud", STEWARD_LOGING__LEVEL: "x" })).toEqual({

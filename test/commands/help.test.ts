@@ -12,12 +12,12 @@ describe("the help", () => {
   });
 
   it("names every option there is", () => {
-    for (const name of Object.keys(daemonOptions)) expect(helpText("steward")).toContain(`  -${name} `);
+    for (const name of Object.keys(daemonOptions)) expect(helpText("steward")).toMatch(new RegExp(`^ +-${name}( |$)`, "m"));
     for (const name of Object.keys(dedupOptions)) expect(helpText("dedup")).toContain(`  --${name} `);
   });
 
   it("states the ranges that are checked", () => {
-    for (const { value } of Object.values(dedupOptions)) if (typeof value === "object") expect(helpText("dedup")).toContain(`from ${value.from} to ${value.to}`);
+    for (const { value } of Object.values(dedupOptions)) if (typeof value === "object" && "from" in value) expect(helpText("dedup")).toContain(`from ${value.from} to ${value.to}`);
   });
 });
 

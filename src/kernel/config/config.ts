@@ -1,25 +1,32 @@
 /** The configuration of a running process: typed, immutable, and aware of where each value came from. */
+import { Secret } from "../base/secret.ts";
 import { assert } from "../base/errors.ts";
 import type { Key, Schema } from "./key.ts";
 import type { Place } from "./raw.ts";
-import type { Shown } from "./types.ts";
+import { redactUrl } from "./redact.ts";
+import { secretSource, type SecretSource, type Shown } from "./types.ts";
 
 /** Where a value came from. */
 export type Source = { readonly from: "default" } | ({ readonly from: "file" | "environment" } & Place);
 
-/** One key of the effective configuration (RESOLUTIONS M9, M11). A secret never has a `value`. */
+/** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
+export type Provenance = "default" | "file" | "env";
+
+/** One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS M9, M11). A secret has no `value`; nothing unset has. */
 export interface EffectiveRow {
   readonly key: string;
   readonly value?: Shown;
   readonly secret?: true;
   readonly set?: boolean;
-  readonly provenance?: "default" | "file" | "env";
+  readonly source?: SecretSource;
+  readonly provenance?: Provenance;
 }
 
 /** What the process was configured with. Never changes after start. */
 export interface Config {
   get<T>(key: Key<T>): T;
   list<T>(key: Key<readonly T[]>): readonly T[];
+  /** For a map: the highest layer that has an entry. */
   source(key: Key<unknown>): Source;
   /** All keys, sorted, without secrets. */
   effective(options: { readonly provenance: boolean }): readonly EffectiveRow[];
@@ -29,6 +36,8 @@ export interface Config {
 export interface Setting {
   readonly value: unknown;
   readonly source: Source;
+  /** The sources of a map's entries, by name. */
+  readonly entries?: ReadonlyMap<string, Source>;
 }
 
 /** Settings by path as a `Config`. Asking for a key that is not in the schema is our own mistake. */
@@ -43,16 +52,39 @@ export function createConfig(schema: Schema, settings: ReadonlyMap<string, Setti
     get: <T>(key: Key<T>) => of(key).value as T,
     list: <T>(key: Key<readonly T[]>) => of(key).value as readonly T[],
     source: (key) => of(key).source,
-    effective: ({ provenance }) => schema.toSorted((a, b) => (a.path < b.path ? -1 : 1)).map((key) => effectiveRow(key, of(key), provenance)),
+    effective: ({ provenance }) => schema.flatMap((key) => effectiveRows(key, of(key)))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+      .map(({ provenance: from, ...row }) => (provenance ? { ...row, provenance: from } : row)),
   };
 }
 
-function effectiveRow(key: Key<unknown>, { value, source }: Setting, provenance: boolean): EffectiveRow {
-  const from = source.from === "environment" ? "env" : source.from;
-  const shown = value === undefined ? {} : { value: key.type.show(value) };
-  return {
-    key: key.path,
-    ...(key.secret === true ? { secret: true, set: value !== undefined } : shown),
-    ...(provenance ? { provenance: from } : {}),
-  };
+type Traced = EffectiveRow & { readonly provenance: Provenance };
+
+function effectiveRows(key: Key<unknown>, setting: Setting): Traced[] {
+  const { value, source } = setting;
+  const provenance = provenanceOf(source);
+  if (key.secret === true) return [{ key: key.path, ...secretFields(secretSource(value instanceof Secret ? value : undefined)), provenance }];
+  if (value === undefined) return [{ key: key.path, provenance }];
+  const parts = key.type.parts?.(value) ?? [];
+  if (parts.length > 0) {
+    return parts.map(({ under, value: shown, secret }) => ({
+      key: `${key.path}${under}`,
+      ...(secret === undefined ? {} : secretFields(secret)), ...(shown === undefined ? {} : { value: redact(shown) }),
+      provenance: provenanceOf(setting.entries?.get(under.slice(1)) ?? source),
+    }));
+  }
+  return [{ key: key.path, ...(key.type.isMap === true ? {} : { value: redact(key.type.show(value)) }), provenance }];
+}
+
+function secretFields(source: SecretSource): Pick<EffectiveRow, "secret" | "set" | "source"> {
+  return { secret: true, set: source !== "unset", source };
+}
+
+function redact(shown: Shown): Shown {
+  if (typeof shown === "string") return redactUrl(shown);
+  return Array.isArray(shown) ? (shown as readonly string[]).map(redactUrl) : shown;
+}
+
+function provenanceOf({ from }: Source): Provenance {
+  return from === "environment" ? "env" : from;
 }

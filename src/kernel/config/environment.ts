@@ -1,5 +1,6 @@
 /** Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that nobody knows. */
 import type { Finding } from "./findings.ts";
+import { foldAliases } from "./aliases.ts";
 import { variableOf, type Environment, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Raw } from "./raw.ts";
@@ -22,9 +23,11 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
     if (text === "") findings.push({ severity: "warning", path: variable, variable, rule: "is empty and counts as not set" });
     else take(values, path, { kind: "text", text, place: { variable } });
   }
+  const entries = readMapEntries(environment, schema, values, findings);
+  foldAliases(values, schema, findings);
   const fileOnly = schema.filter((key) => key.type.fileOnly);
   for (const variable of Object.keys(environment).toSorted()) {
-    if (!variable.startsWith("STEWARD_") || variable.startsWith("STEWARD_DEMO") || (known.has(variable) && !fileOnly.some((key) => variableOf(key.path) === variable))) continue;
+    if (!variable.startsWith("STEWARD_") || variable.startsWith("STEWARD_DEMO") || entries.has(variable) || (known.has(variable) && !fileOnly.some((key) => variableOf(key.path) === variable))) continue;
     const key = fileOnly.find((candidate) => variable === variableOf(candidate.path) || variable.startsWith(`${variableOf(candidate.path)}_`));
     if (key !== undefined) findings.push({ severity: "error", path: variable, variable, rule: `sets ${key.path}, a list of objects`, remedy: "write it in the configuration file." });
     else findings.push(unknownVariable(variable, known, schema));
@@ -51,8 +54,29 @@ function knownVariables(schema: Schema): Map<string, string> {
   };
   const readable = schema.filter((key) => !key.type.fileOnly);
   for (const key of readable) if (key.env !== undefined) add(key.env, key.path, key.secret === true);
-  for (const key of readable) add(variableOf(key.path), key.path, key.secret === true);
+  for (const key of readable) for (const path of [...(key.aliases ?? []), key.path]) add(variableOf(path), path, key.secret === true && path === key.path);
   return known;
+}
+
+/** One variable an entry: `STEWARD_OTLP__HEADERS__X_ORG` is `x_org` in `otlp.headers`. Returns the variables it took. */
+function readMapEntries(environment: Environment, schema: Schema, values: Map<string, Raw>, findings: Finding[]): ReadonlySet<string> {
+  const taken = new Set<string>();
+  for (const key of schema.filter((candidate) => candidate.type.isMap === true)) {
+    const start = `${variableOf(key.path)}__`;
+    const variables = Object.keys(environment).filter((name) => name.startsWith(start) && name.length > start.length).toSorted();
+    const entries = new Map<string, Raw>();
+    for (const variable of variables) {
+      taken.add(variable);
+      const text = environment[variable] ?? "";
+      if (text === "") findings.push({ severity: "warning", path: variable, variable, rule: "is empty and counts as not set" });
+      else entries.set(variable.slice(start.length).toLowerCase(), { kind: "text", text, place: { variable } });
+    }
+    if (entries.size === 0) continue;
+    const variable = variables[0] ?? start;
+    if (values.has(key.path)) findings.push({ severity: "error", path: key.path, variable, rule: `is given twice, whole and as ${variable}`, remedy: "write all of it in one form." });
+    else values.set(key.path, { kind: "map", entries, place: { variable } });
+  }
+  return taken;
 }
 
 function unknownVariable(variable: string, known: ReadonlyMap<string, string>, schema: Schema): Finding {

@@ -23,10 +23,16 @@ export interface Complaint {
 
 /** `ERROR gateway.listen: must be …, got "x" (line 3) — remedy`, the form of `-validate` (contract, monitor). One line, safe on a terminal. */
 export function formatFinding(finding: Finding): string {
-  const where = finding.line !== undefined ? ` (line ${finding.line})` : finding.variable !== undefined && finding.variable !== finding.path ? ` (${finding.variable})` : "";
-  const advice = [finding.nearest === undefined ? undefined : `did you mean ${finding.nearest}?`, finding.remedy].filter((part) => part !== undefined).join(" ");
+  const { message, remediation } = findingText(finding);
   const subject = finding.path === "" ? "" : ` ${finding.path}`;
-  return printable(`${finding.severity.toUpperCase()}${subject}: ${finding.rule}${where}${advice === "" ? "" : ` — ${advice}`}`);
+  return printable(`${finding.severity.toUpperCase()}${subject}: ${message}${remediation === undefined ? "" : ` — ${remediation}`}`);
+}
+
+/** What is wrong with its place, and what to do about it. */
+export function findingText(finding: Finding): { readonly message: string; readonly remediation: string | undefined } {
+  const where = finding.line !== undefined ? ` (line ${finding.line})` : finding.variable !== undefined && finding.variable !== finding.path ? ` (${finding.variable})` : "";
+  const advice = [finding.nearest === undefined ? undefined : `did you mean ${finding.nearest}?`, finding.remedy].filter((part) => part !== undefined);
+  return { message: `${finding.rule}${where}`, remediation: advice.length === 0 ? undefined : advice.join(" ") };
 }
 
 /** Errors first, each severity in the order found, as `-validate` lists them. */

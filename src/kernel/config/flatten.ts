@@ -2,6 +2,7 @@
 import type { Finding } from "./findings.ts";
 import { sections, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
+import { foldAliases } from "./aliases.ts";
 import { describeRaw, type Raw } from "./raw.ts";
 
 /** The raw values by path. A secret `a.b` may also appear as `a.b_file`. */
@@ -12,7 +13,7 @@ export interface Flat {
 
 /** Walks the tree along the schema's sections. */
 export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema): Flat {
-  const paths = new Set(schema.flatMap((key) => (key.secret === true ? [key.path, `${key.path}_file`] : [key.path])));
+  const paths = new Set(schema.flatMap((key) => [key.path, ...(key.aliases ?? []), ...(key.secret === true ? [`${key.path}_file`] : [])]));
   const groups = new Set([...paths].flatMap(sections));
   const values = new Map<string, Raw>();
   const findings: Finding[] = [];
@@ -27,6 +28,7 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
     }
   };
   walk(root, "");
+  foldAliases(values, schema, findings);
   return { values, findings };
 }
 

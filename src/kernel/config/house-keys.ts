@@ -4,6 +4,8 @@ import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
+import { originRule } from "./origins.ts";
+import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
 import { address, boolean, integer, listOf, oneOf, path, secret, string } from "./types.ts";
 
 /** Where the gateway listens. */
@@ -22,6 +24,15 @@ export const gatewayAllowedHosts: Key<readonly string[]> = defineKey({
   help: "Host names accepted beside localhost while there is no token, e.g. of a proxy on this machine.",
 });
 
+/** Certificate and key of the gateway; without them it speaks plain HTTP. */
+export const gatewayTls: TlsFileKeys = defineTlsFiles("gateway.tls", "the gateway");
+
+/** Pages of other origins that may use the document service's API. */
+export const gatewayCorsOrigins: Key<readonly string[]> = defineKey({
+  path: "gateway.cors.allowed_origins", type: listOf(string), default: [], rule: originRule, env: "CORS_ALLOW_ORIGIN",
+  help: "Origins whose pages may call /api/v1 and the document service by Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
+});
+
 /** The operator's token. */
 export const authToken: Key<Secret | undefined> = defineKey({
   path: "auth.token", type: secret, default: undefined, secret: true,
@@ -38,12 +49,12 @@ export const stateFolder: Key<string> = defineKey({
 
 /** The least severe lines that are written. */
 export const loggingLevel: Key<LogLevel> = defineKey({
-  path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", help: "Least severe log lines to write.",
+  path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", aliases: ["log_level"], help: "Least severe log lines to write.",
 });
 
 /** Lines for people or for machines. */
 export const loggingFormat: Key<"text" | "json"> = defineKey({
-  path: "logging.format", type: oneOf(["text", "json"]), default: "text", help: "Form of log lines on standard error.",
+  path: "logging.format", type: oneOf(["text", "json"]), default: "text", aliases: ["log_format"], help: "Form of log lines on standard error.",
 });
 
 /** Whether the document service runs. */
@@ -57,7 +68,9 @@ export const poolThreads: Key<number> = defineKey({
 });
 
 /** All of the above. */
-export const houseKeys: Schema = [gatewayListen, gatewayAllowedHosts, authToken, stateFolder, loggingLevel, loggingFormat, servicesDedup, poolThreads];
+export const houseKeys: Schema = [
+  gatewayListen, gatewayAllowedHosts, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder, loggingLevel, loggingFormat, servicesDedup, poolThreads,
+];
 
 /** Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured). */
 export const tokenOffLoopback: Check = {

@@ -9,6 +9,13 @@ import type { KeyType } from "./types.ts";
 /** The variables of a process. An empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A variable of somebody else that counts below the file, e.g. one of OpenTelemetry's. What it says wrongly is only a warning. */
+export interface Fallback {
+  readonly variable: string;
+  /** What the key would say in its own words; without it the text as it is. Undefined when the key has no word for it. */
+  translate?(text: string): string | undefined;
+}
+
 /** One configuration key. */
 export interface Key<T> {
   /** Dotted, lower case, e.g. `gateway.listen`. */
@@ -25,6 +32,10 @@ export interface Key<T> {
   warn?(value: T): Complaint | undefined;
   /** A variable honoured as it is, beside the `STEWARD_` form, which wins. */
   readonly env?: string;
+  /** Other paths of the same key, in the file and as `STEWARD_` variable, e.g. `log_level`. */
+  readonly aliases?: readonly string[];
+  /** Variables below the file; the first that is set counts. */
+  readonly fallbacks?: readonly Fallback[];
   /** Who may change it: the operator at start, or also the API while running. */
   readonly owner: "operator" | "runtime";
   /** A sentence for the reference page. */
@@ -44,7 +55,7 @@ export function defineKey<T>(row: Omit<Key<T>, "owner"> & { readonly owner?: Key
 export function defineSchema(...rows: readonly Schema[]): Schema {
   const keys = rows.flat();
   const taken = new Set<string>();
-  for (const path of keys.flatMap((key) => (key.secret === true ? [key.path, `${key.path}_file`] : [key.path]))) {
+  for (const path of keys.flatMap((key) => [key.path, ...(key.aliases ?? []), ...(key.secret === true ? [`${key.path}_file`] : [])])) {
     assert(!taken.has(path), `${path} is declared once`);
     taken.add(path);
   }

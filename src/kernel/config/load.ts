@@ -1,12 +1,16 @@
-/** Loads a configuration: default < file < environment, every problem in one pass. */
+/** Loads a configuration: default < variables of others < file < environment, every problem in one pass. */
+import { dirname } from "node:path";
 import { toStewardError } from "../base/errors.ts";
 import { createConfig, type Config, type Setting, type Source } from "./config.ts";
 import { readEnvironment } from "./environment.ts";
+import { readFallbacks } from "./fallbacks.ts";
 import { readYaml } from "./file.ts";
 import { orderFindings, type Complaint, type Finding } from "./findings.ts";
 import { flattenFile } from "./flatten.ts";
 import type { Environment, Key, Schema } from "./key.ts";
 import type { Place, Raw } from "./raw.ts";
+import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import type { Complain, ReadContext } from "./types.ts";
 
 /** Reads a whole file as text; throws what the system throws. */
 export type ReadFile = (path: string) => string;
@@ -14,7 +18,7 @@ export type ReadFile = (path: string) => string;
 /** A rule over several keys. It runs when each of `needs` has a sound value. */
 export interface Check {
   readonly needs: Schema;
-  run(config: Config, environment: Environment): readonly Finding[];
+  run(config: Config, environment: Environment, readFile: ReadFile): readonly Finding[];
 }
 
 /** Where a configuration comes from. */
@@ -25,6 +29,8 @@ export interface ConfigSources {
   readonly schema: Schema;
   readonly checks?: readonly Check[];
   readonly readFile: ReadFile;
+  /** The permission bits of a file; undefined where there are none. */
+  readonly modeOf?: (path: string) => number | undefined;
 }
 
 /** `config` is there when no finding is an error. */
@@ -33,32 +39,41 @@ export interface LoadResult {
   readonly findings: readonly Finding[];
 }
 
+/** Values by path, one set for each place they may stand in. */
+interface Layer {
+  readonly from: "environment" | "file";
+  readonly values: ReadonlyMap<string, Raw>;
+  /** Variables of others: what is wrong with them is worth a warning and is otherwise ignored. */
+  readonly foreign: boolean;
+}
+
 /** Loads and judges everything; throws nothing. Findings come errors first. */
 export function loadConfig(sources: ConfigSources): LoadResult {
   const findings: Finding[] = [];
-  const file = readLayer(sources, findings);
+  const file = readFileLayer(sources, findings);
   const variables = readEnvironment(sources.environment, sources.schema);
   findings.push(...variables.findings);
-  const layers: Layer[] = [{ from: "environment", values: variables.values }, { from: "file", values: file }];
+  const foreign = readFallbacks(sources.environment, sources.schema, sources.readFile);
+  findings.push(...foreign.findings);
+  const layers: Layer[] = [
+    { from: "environment", values: variables.values, foreign: false }, { from: "file", values: file, foreign: false },
+    { from: "environment", values: foreign.values, foreign: true },
+  ];
+  const context: ReadContext = { folder: sources.file === undefined ? "." : dirname(sources.file), readFile: sources.readFile };
   const settings = new Map<string, Setting>();
   for (const key of sources.schema) {
-    const setting = readSetting(key, layers, sources, findings);
+    const setting = readSetting(key, layers, sources.environment, context, findings);
     if (setting !== undefined) settings.set(key.path, setting);
   }
   const config = createConfig(sources.schema, settings);
   for (const check of sources.checks ?? []) {
-    if (check.needs.every((key) => settings.has(key.path))) findings.push(...check.run(config, sources.environment));
+    if (check.needs.every((key) => settings.has(key.path))) findings.push(...check.run(config, sources.environment, sources.readFile));
   }
   const failed = findings.some((finding) => finding.severity === "error");
   return { findings: orderFindings(findings), ...(failed ? {} : { config }) };
 }
 
-interface Layer {
-  readonly from: "environment" | "file";
-  readonly values: ReadonlyMap<string, Raw>;
-}
-
-function readLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap<string, Raw> {
+function readFileLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap<string, Raw> {
   if (sources.file === undefined) return new Map();
   let text: string;
   try {
@@ -67,6 +82,8 @@ function readLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap<str
     findings.push({ severity: "error", path: sources.file, rule: `cannot be read: ${toStewardError(error).message}`, remedy: "check the path given with -config." });
     return new Map();
   }
+  const mode = sources.modeOf?.(sources.file) ?? 0;
+  if ((mode & 0o044) !== 0) findings.push({ severity: "warning", path: sources.file, rule: "can be read by other users of this machine", remedy: `chmod 0600 ${sources.file}` });
   const yaml = readYaml(text, sources.file);
   const flat = flattenFile(yaml.root, sources.schema);
   findings.push(...yaml.findings, ...flat.findings);
@@ -74,27 +91,46 @@ function readLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap<str
 }
 
 /** The value of the highest layer that has one; undefined after an error. Lower layers are judged too: they hold mistakes as well. */
-function readSetting(key: Key<unknown>, layers: readonly Layer[], sources: ConfigSources, findings: Finding[]): Setting | undefined {
-  const complaints = findings.length;
-  let chosen: Setting | undefined;
+function readSetting(key: Key<unknown>, layers: readonly Layer[], environment: Environment, context: ReadContext, findings: Finding[]): Setting | undefined {
+  const found: Finding[] = [];
+  const given: { readonly value: unknown; readonly source: Source }[] = [];
   for (const layer of layers) {
-    const raw = rawOf(key, layer, sources, findings);
-    if (raw === undefined) continue;
-    const value = readValue(key, raw, findings);
-    if (value !== undefined) chosen ??= { value, source: { from: layer.from, ...raw.place } };
+    const complaints: Finding[] = [];
+    const read = readLayered(key, layer, context, complaints);
+    // A variable that is not ours may mean something that has no place here.
+    found.push(...complaints.map((finding) => (layer.foreign ? { ...finding, severity: "warning" as const, rule: `${finding.rule}, which is ignored` } : finding)));
+    if (read !== undefined) given.push({ value: read.value, source: { from: layer.from, ...read.place } });
   }
-  if (findings.slice(complaints).some((finding) => finding.severity === "error")) return undefined;
-  if (chosen !== undefined) return chosen;
-  const value = key.defaultFrom === undefined ? key.default : key.defaultFrom(sources.environment);
+  findings.push(...found);
+  if (found.some((finding) => finding.severity === "error")) return undefined;
+  const [highest] = given;
+  if (highest !== undefined) return key.type.isMap === true ? mergeEntries(given, highest.source) : highest;
+  const value = key.defaultFrom === undefined ? key.default : key.defaultFrom(environment);
   return judge(key, value, {}, findings) ? { value, source: { from: "default" } satisfies Source } : undefined;
 }
 
-function readValue(key: Key<unknown>, raw: Raw, findings: Finding[]): unknown {
-  const value = key.type.read(raw, (complaint, place, under = "") => {
+/** A map's entries come from all layers; of one name the highest layer's counts. */
+function mergeEntries(given: readonly { readonly value: unknown; readonly source: Source }[], source: Source): Setting {
+  const value = new Map<string, unknown>();
+  const entries = new Map<string, Source>();
+  for (const layer of given.toReversed()) {
+    for (const [name, entry] of layer.value as ReadonlyMap<string, unknown>) {
+      value.set(name, entry);
+      entries.set(name, layer.source);
+    }
+  }
+  return { value, source, entries };
+}
+
+function readLayered(key: Key<unknown>, layer: Layer, context: ReadContext, findings: Finding[]): { readonly value: unknown; readonly place: Place } | undefined {
+  const complain: Complain = (complaint, place, under = "") => {
     findings.push({ severity: "error", path: `${key.path}${under}`, ...complaint, ...place });
     return undefined;
-  });
-  return value !== undefined && judge(key, value, raw.place, findings) ? value : undefined;
+  };
+  const direct = layer.values.get(key.path);
+  const raw = key.secret === true ? chooseSecret(direct, layer.values.get(`${key.path}${FILE_ENDING}`), complain, context) : direct;
+  const value = raw === undefined ? undefined : key.type.read(raw, complain, context);
+  return raw !== undefined && value !== undefined && judge(key, value, raw.place, findings) ? { value, place: raw.place } : undefined;
 }
 
 function judge(key: Key<unknown>, value: unknown, place: Place, findings: Finding[]): boolean {
@@ -105,24 +141,4 @@ function judge(key: Key<unknown>, value: unknown, place: Place, findings: Findin
   const sound = note("error", key.rule?.(value));
   if (sound) note("warning", key.warn?.(value));
   return sound;
-}
-
-/** The raw value of a key in a layer; for a secret given as `_file`, the content of that file. */
-function rawOf(key: Key<unknown>, layer: Layer, sources: ConfigSources, findings: Finding[]): Raw | undefined {
-  const direct = layer.values.get(key.path);
-  const indirect = key.secret === true ? layer.values.get(`${key.path}_file`) : undefined;
-  if (indirect === undefined) return direct;
-  const fail = (rule: string, remedy?: string): undefined => {
-    findings.push({ severity: "error", path: key.path, rule, ...(remedy === undefined ? {} : { remedy }), ...indirect.place });
-    return undefined;
-  };
-  if (direct !== undefined) return fail("is given twice, as value and as file", "remove one of them.");
-  if (indirect.kind !== "text") return fail("must name a file");
-  try {
-    const text = sources.readFile(indirect.text).replace(/\r?\n$/, "");
-    if (text === "") return fail(`must not be empty, ${indirect.text} is`);
-    return { kind: "text", text, place: indirect.place };
-  } catch (error) {
-    return fail(`cannot be read from its file: ${toStewardError(error).message}`);
-  }
 }

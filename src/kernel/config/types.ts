@@ -1,4 +1,5 @@
 /** The types a configuration value can have: how each is read from what was written and how it is shown again. */
+import { isAbsolute, join } from "node:path";
 import { Secret } from "../base/secret.ts";
 import { formatAddress, parseAddress, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
@@ -11,19 +12,57 @@ export type Shown = string | boolean | number | readonly string[];
 /** Collects what is wrong while a value is read. `under` is added to the key's path, e.g. `[0].path`. Returns undefined, for `read` to return. */
 export type Complain = (complaint: Complaint & { readonly nearest?: string }, place: Place, under?: string) => undefined;
 
+/** What lies around a value while it is read. */
+export interface ReadContext {
+  /** Where relative paths written in the configuration file begin: its folder. Those of variables begin where the process runs. */
+  readonly folder: string;
+  /** The text of a file that holds a secret; throws what the system throws. */
+  readonly readFile: (path: string) => string;
+}
+
+/** One row of a value that shows as several, e.g. an entry of a map. `under` is added to the key's path, e.g. `.x-org`. */
+export interface ShownPart {
+  readonly under: string;
+  readonly value?: Shown;
+  /** A secret's row: where the secret stands, never the secret. */
+  readonly secret?: SecretSource;
+}
+
+/** Whether a secret is there, and whether it stood in the configuration or in a file of its own (RESOLUTIONS M10). */
+export type SecretSource = "unset" | "value" | "file";
+
+/** A field of an object, for the reference page. */
+export interface FieldRow {
+  readonly name: string;
+  readonly expects: string;
+  readonly default: Shown | undefined;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly help: string;
+}
+
 /** How values of one type are read and shown. */
 export interface KeyType<T> {
   /** What the operator is told to write, e.g. `a duration such as 30s`. */
   readonly expects: string;
   /** True when a variable cannot say it: lists of objects. */
   readonly fileOnly: boolean;
+  /** A map: variables name one entry each, and a higher layer replaces entries, not the whole. */
+  readonly isMap?: true;
+  /** The fields of each object of a list. */
+  readonly fields?: readonly FieldRow[];
   /** The value, or undefined after at least one complaint. */
-  read(raw: Raw, complain: Complain): T | undefined;
+  read(raw: Raw, complain: Complain, context: ReadContext): T | undefined;
   show(value: T): Shown;
+  /** The rows of a map or of a list of objects in the effective configuration. */
+  parts?(value: T): readonly ShownPart[];
 }
 
 /** Any text that is not empty. */
 export const string: KeyType<string> = scalar("text", (text) => (text === "" ? undefined : text), (value) => value);
+
+/** Text that may be empty, for what is off when it is. */
+export const text: KeyType<string> = scalar("text, or nothing", (written) => written, (value) => value);
 
 /** `true/false/1/0/yes/no`, any case. */
 export const boolean: KeyType<boolean> = scalar("true or false", parseBoolean, (value) => value);
@@ -37,20 +76,34 @@ export const bytes: KeyType<number> = scalar("a size such as 512KiB or 64MiB", p
 /** Where to listen, `host:port`. */
 export const address: KeyType<Address> = scalar("host:port such as 127.0.0.1:8400", parseAddress, formatAddress);
 
-/** A file or folder. `~` is refused, since only a shell expands it. */
-export const path: KeyType<string> = scalar("a path without ~ (only a shell expands it)",
+const plainPath = scalar("a path without ~ (only a shell expands it)",
   (text) => (text === "" || text.startsWith("~") || text.includes("\0") ? undefined : text), (value) => value);
+
+/** A file or folder. `~` is refused, since only a shell expands it. Relative ones in the file begin at the file's folder. */
+export const path: KeyType<string> = {
+  ...plainPath,
+  read(raw, complain, context) {
+    const value = plainPath.read(raw, complain, context);
+    return value === undefined ? undefined : placedPath(value, raw.place, context);
+  },
+};
 
 /** A secret: shown to nobody, its text never in a message. */
 export const secret: KeyType<Secret> = {
   expects: "text", fileOnly: false,
   read(raw, complain) {
-    if (raw.kind === "text" && raw.text !== "") return Secret.of(raw.text, raw.place.variable ?? (raw.place.line === undefined ? "file" : `line ${raw.place.line}`));
+    if (raw.kind === "text" && raw.text !== "") return Secret.of(raw.text, originOf(raw));
     complain({ rule: "must be text that is not empty" }, raw.place);
     return undefined;
   },
   show: () => "[secret]",
 };
+
+/** Where a secret stands. */
+export function secretSource(value: Secret | undefined): SecretSource {
+  if (value === undefined) return "unset";
+  return value.origin.startsWith(FROM_FILE) ? "file" : "value";
+}
 
 /** A whole number within bounds, both included. */
 export function integer(min: number, max: number): KeyType<number> {
@@ -65,8 +118,8 @@ export function oneOf<const T extends string>(words: readonly T[], refused: Read
   const base = scalar(`one of ${words.join(", ")}`, (text) => words.find((word) => word === text), (value) => value);
   return {
     ...base,
-    read(raw, complain) {
-      if (raw.kind !== "text" || !Object.hasOwn(refused, raw.text)) return base.read(raw, complain);
+    read(raw, complain, context) {
+      if (raw.kind !== "text" || !Object.hasOwn(refused, raw.text)) return base.read(raw, complain, context);
       return complain({ rule: refused[raw.text] ?? "", remedy: `write one of ${words.join(", ")}.` }, raw.place);
     },
   };
@@ -76,10 +129,10 @@ export function oneOf<const T extends string>(words: readonly T[], refused: Read
 export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
   return {
     expects: `a list of ${item.expects}`, fileOnly: false,
-    read(raw, complain) {
+    read(raw, complain, context) {
       if (raw.kind !== "list" && raw.kind !== "text") return refuse(raw, complain, this.expects);
       const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.place);
-      const values = items.map((entry, index) => item.read(entry, (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`)));
+      const values = items.map((entry, index) => item.read(entry, (complaint, place, under = "") => complain(complaint, place, `[${index}]${under}`), context));
       return values.every((value) => value !== undefined) ? values : undefined;
     },
     show: (values) => values.map((value) => String(item.show(value))),
@@ -90,6 +143,18 @@ export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
 export function parseBoolean(text: string): boolean | undefined {
   if (/^(true|1|yes)$/i.test(text)) return true;
   return /^(false|0|no)$/i.test(text) ? false : undefined;
+}
+
+const FROM_FILE = "file ";
+
+function originOf(raw: Raw & { readonly kind: "text" }): string {
+  if (raw.readFrom !== undefined) return `${FROM_FILE}${raw.readFrom}`;
+  return raw.place.variable ?? (raw.place.line === undefined ? "configuration" : `line ${raw.place.line}`);
+}
+
+/** A path as the process finds it, for a place it was written at. */
+export function placedPath(value: string, place: Place, context: ReadContext): string {
+  return place.variable !== undefined || isAbsolute(value) ? value : join(context.folder, value);
 }
 
 function scalar<T>(expects: string, parse: (text: string) => T | undefined, show: (value: T) => Shown): KeyType<T> {

@@ -163,13 +163,13 @@ describe("a secret", () => {
     expect(rows).toEqual([
       { key: "feature.mode", value: "slow", provenance: "default" },
       { key: "feature.on", value: false, provenance: "default" },
-      { key: "feature.token", secret: true, set: true, provenance: "file" },
+      { key: "feature.token", secret: true, set: true, source: "value", provenance: "file" },
       { key: "names", value: ["a", "b"], provenance: "env" },
       { key: "poll.count", value: 3, provenance: "default" },
       { key: "poll.max_size", value: "1KiB", provenance: "default" },
       { key: "poll.wait", value: "1m30s", provenance: "file" },
     ]);
-    expect(load(undefined).config?.effective({ provenance: false })).toContainEqual({ key: "feature.token", secret: true, set: false });
+    expect(load(undefined).config?.effective({ provenance: false })).toContainEqual({ key: "feature.token", secret: true, set: false, source: "unset" });
   });
 });
 

@@ -1,0 +1,80 @@
+/** `steward -healthcheck`: asks the running daemon whether it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40). */
+import { request as requestHttp, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
+import { StewardError, toStewardError } from "../kernel/base/errors.ts";
+import { printable } from "../kernel/base/printable.ts";
+import { formatAddress, type Address } from "../kernel/config/address.ts";
+import type { Config } from "../kernel/config/config.ts";
+import { formatFinding } from "../kernel/config/findings.ts";
+import { gatewayListen, gatewayTls } from "../kernel/config/house-keys.ts";
+import type { Environment } from "../kernel/config/key.ts";
+import type { HealthcheckArguments } from "./arguments.ts";
+import { loadDaemonConfig } from "./configuration.ts";
+import type { CommandOutput } from "./validate.ts";
+
+/** No more of an answer is read. */
+const MOST_BODY_BYTES = 4096;
+
+/** 0 ready, 1 reached and not ready, 2 cannot ask: the configuration is not valid, or nobody answers in time. */
+export async function healthcheck(options: HealthcheckArguments, environment: Environment, output: CommandOutput): Promise<number> {
+  const { config, findings } = loadDaemonConfig(options.config, environment);
+  if (config === undefined) {
+    const [first] = findings;
+    output.stderr(`healthcheck: config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`);
+    return 2;
+  }
+  const url = probeUrl(config);
+  if (url === undefined) {
+    output.stderr("healthcheck: cannot ask: gateway.listen has port 0, so the system chose the port; configure one\n");
+    return 2;
+  }
+  try {
+    const { status, body } = await ask(url, AbortSignal.timeout(options.timeoutMs));
+    if (status >= 200 && status < 300) {
+      output.stdout(`healthcheck: ready (${url} -> ${status})\n`);
+      return 0;
+    }
+    output.stderr(`healthcheck: not ready (${url} -> ${status}): ${printable(body.trim())}\n`);
+    return 1;
+  } catch (error) {
+    output.stderr(`healthcheck: cannot ask (${url}): ${printable(reason(error, options.timeoutMs))}\n`);
+    return 2;
+  }
+}
+
+/** The probe of a configuration as this machine reaches it. */
+function probeUrl(config: Config): string | undefined {
+  const listen = config.get(gatewayListen);
+  if (listen.port === 0) return undefined;
+  const address: Address = { host: ["", "0.0.0.0", "::"].includes(listen.host) ? "127.0.0.1" : listen.host, port: listen.port };
+  return `${config.get(gatewayTls.certFile) === "" ? "http" : "https"}://${formatAddress(address)}/readyz`;
+}
+
+/** One GET. The certificate is our own and made for another name, so it is not checked: nothing secret is sent. */
+function ask(url: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly body: string }>();
+  const request = url.startsWith("https:") ? requestHttps(url, { signal, agent: false, rejectUnauthorized: false }) : requestHttp(url, { signal, agent: false });
+  request.once("error", reject);
+  request.once("response", (answer) => {
+    readSome(answer).then((body) => resolve({ status: answer.statusCode ?? 0, body }), reject);
+  });
+  request.end();
+  return promise;
+}
+
+async function readSome(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    parts.push(part);
+    size += part.length;
+    if (size >= MOST_BODY_BYTES) break;
+  }
+  return Buffer.concat(parts).subarray(0, MOST_BODY_BYTES).toString("utf8");
+}
+
+function reason(error: unknown, timeoutMs: number): string {
+  const known = toStewardError(error);
+  if (known.code === "cancelled" || known.code === "deadline") return `no answer within ${timeoutMs} ms`;
+  return known instanceof StewardError && known.code !== "internal" ? known.message : error instanceof Error ? error.message : known.message;
+}

@@ -1,0 +1,22 @@
+/** Keys that have a second name, e.g. `log_level` for `logging.level` (RESOLUTIONS M12). */
+import type { Finding } from "./findings.ts";
+import type { Schema } from "./key.ts";
+import type { Raw } from "./raw.ts";
+
+/** Moves the values of aliases to their keys. Both names in one layer must say the same. */
+export function foldAliases(values: Map<string, Raw>, schema: Schema, findings: Finding[]): void {
+  for (const key of schema) {
+    for (const alias of key.aliases ?? []) {
+      const raw = values.get(alias);
+      if (raw === undefined) continue;
+      values.delete(alias);
+      const direct = values.get(key.path);
+      if (direct === undefined) values.set(key.path, raw);
+      else if (!sameText(direct, raw)) findings.push({ severity: "error", path: alias, rule: `is another name of ${key.path} and says something else`, remedy: "remove one of them.", ...raw.place });
+    }
+  }
+}
+
+function sameText(left: Raw, right: Raw): boolean {
+  return left.kind === "text" && right.kind === "text" && left.text === right.text;
+}

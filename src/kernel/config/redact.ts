@@ -1,0 +1,17 @@
+/** Takes what may be secret out of addresses before they are shown (facts, monitor-api §1.9). */
+
+/** A text that holds `://` without credentials, query values and fragment; other text as it is. */
+export function redactUrl(text: string): string {
+  if (!text.includes("://")) return text;
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return "(unparseable url)";
+  }
+  const user = url.username === "" && url.password === "" ? "" : "redacted@";
+  const names = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=redacted`).join("&");
+  // An address without a path keeps its plain form: `http://host`, not `http://host/`.
+  const path = url.pathname === "/" && !/:\/\/[^/?#]*\//.test(text) ? "" : url.pathname;
+  return `${url.protocol}//${user}${url.host}${path}${names === "" ? "" : `?${names}`}`;
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { defineSchema } from "../../../src/kernel/config/key.ts";
+import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
+import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
+import { exporterOptions, otlpSound } from "../../../src/kernel/config/otlp-options.ts";
+import { redactUrl } from "../../../src/kernel/config/redact.ts";
+
+const schema = defineSchema(otlpKeys);
+
+function load(yaml: string, environment: Record<string, string> = {}): LoadResult {
+  return loadConfig({ file: "steward.yaml", environment, schema, checks: [otlpSound], readFile: (path) => (path === "steward.yaml" ? yaml : "from-a-file\n") });
+}
+
+function options(yaml: string, environment: Record<string, string> = {}, signal: "metrics" | "logs" = "metrics") {
+  const { config, findings } = load(yaml, environment);
+  if (config === undefined) throw new Error(JSON.stringify(findings));
+  return exporterOptions(config, signal);
+}
+
+describe("where a signal is exported to", () => {
+  it("is nowhere unless somebody says so", () => {
+    expect(options("")).toBeUndefined();
+    expect(options("otlp: {endpoint: 'http://localhost:4318', metrics: {enabled: false}}")).toBeUndefined();
+  });
+
+  it("is the shared address with the signal's path, over HTTP", () => {
+    expect(options("otlp: {endpoint: 'http://localhost:4318/'}")).toMatchObject({ protocol: "http", endpoint: "http://localhost:4318/v1/metrics", compression: "none", basic: undefined });
+    expect(options("otlp: {endpoint: 'http://localhost:4318/base'}", {}, "logs")?.endpoint).toBe("http://localhost:4318/base/v1/logs");
+  });
+
+  it("is a signal's own before the shared one", () => {
+    const yaml = "otlp: {endpoint: 'http://localhost:4318', metrics: {protocol: grpc, endpoint: 'collector:4317', compression: gzip}}";
+    expect(options(yaml)).toMatchObject({ protocol: "grpc", endpoint: "collector:4317", compression: "gzip" });
+    expect(options(yaml, {}, "logs")).toMatchObject({ protocol: "http", endpoint: "http://localhost:4318/v1/logs" });
+  });
+
+  it("follows OpenTelemetry's own variables below the file", () => {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
+    expect(options("", environment)).toMatchObject({ protocol: "grpc", endpoint: "collector:4317", tls: { insecure: true } });
+    expect(options("otlp: {endpoint: 'mine:1'}", environment)).toMatchObject({ endpoint: "mine:1" });
+  });
+});
+
+describe("headers", () => {
+  it("are secrets, from the file, from variables and from files", () => {
+    const { config } = load("otlp: {endpoint: 'http://localhost:4318', headers: {x-org: canary, x-key_file: /run/key}}", { STEWARD_OTLP__HEADERS__X_ORG: "other-canary" });
+    const headers = config && exporterOptions(config, "metrics")?.headers;
+    expect(headers?.get("x-org")?.use((value) => value)).toBe("canary");
+    expect(headers?.get("x-key")?.use((value) => value)).toBe("from-a-file");
+    expect(JSON.stringify(config?.effective({ provenance: true }))).not.toContain("canary");
+  });
+
+  it("leave no value in a message", () => {
+    expect(JSON.stringify(load("", { OTEL_EXPORTER_OTLP_HEADERS: "canary" }).findings)).not.toContain("canary");
+  });
+});
+
+describe("what is refused", () => {
+  it.each([
+    ["otlp: {endpoint: 'collector:4318'}", "otlp.endpoint", /http or https/], ["otlp: {endpoint: 'http://user:canary@host'}", "otlp.endpoint", /credentials/],
+    ["otlp: {protocol: grpc, endpoint: 'http://host:1'}", "otlp.endpoint", /host:port/], ["otlp: {protocol: smoke}", "otlp.protocol", /one of/],
+    ["otlp: {batch: {logs: {max_queue_size: 10, export_max_batch_size: 20}}}", "otlp.batch.logs.export_max_batch_size", /at most/],
+  ])("%s", (yaml, path, rule) => {
+    const { config, findings } = load(yaml);
+    expect(config).toBeUndefined();
+    expect(findings).toContainEqual(expect.objectContaining({ severity: "error", path, rule: expect.stringMatching(rule) as string }));
+    expect(JSON.stringify(findings)).not.toContain("canary");
+  });
+});
+
+describe("an address that is shown", () => {
+  it.each([["http://user:canary@host/path?token=canary#canary", "http://redacted@host/path?token=redacted"], ["http://host", "http://host"], ["plain text", "plain text"], ["http://[broken", "(unparseable url)"]])("%s", (text, shown) => {
+    expect(redactUrl(text)).toBe(shown);
+  });
+});
