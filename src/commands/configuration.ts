@@ -11,14 +11,13 @@ import { defineSchema, type Environment, type Schema } from "../kernel/config/ke
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { otlpKeys } from "../kernel/config/otlp-keys.ts";
 import { otlpSound } from "../kernel/config/otlp-options.ts";
-import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, scrapeKeys, otlpKeys, dedupKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, dedupKeys);
 
 /** Every rule over several keys. */
-const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, scrapeTls.check, scrapeClientCertificates, scrapeSound, otlpSound, paperlessUnread];
+const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, otlpSound, paperlessUnread];
 
 /** A sound configuration with what follows from it. */
 export interface DaemonConfiguration {

@@ -4,7 +4,7 @@ import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { defaultParameters } from "../dedup/analysis/parameters.ts";
 import { openArchive } from "../dedup/archives/open.ts";
-import { dedupArchives, dedupSyncInterval } from "../dedup/config.ts";
+import { apiMetricsEnabled, dedupArchives, dedupSyncInterval } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
 import { openDedup } from "../dedup/service.ts";
 import type { Dedup } from "../dedup/service.ts";
@@ -14,22 +14,29 @@ import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
+import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { authToken, gatewayAllowedHosts, gatewayListen, loggingFormat, loggingLevel, poolThreads, servicesDedup } from "../kernel/config/house-keys.ts";
+import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup } from "../kernel/config/house-keys.ts";
+import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
+import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { indexRoute } from "./index-page.ts";
+import { createHouseTelemetry, metricsRoute } from "./telemetry.ts";
+import { stewardVersion } from "./version.ts";
 
 /** Everything is stopped within this time, or left behind. */
 const STOP_MS = 30_000;
 /** The demo's archive is the same everywhere. */
 const DEMO_SEED = 1;
 const DEMO_ARCHIVE = "demo";
+/** Everything that counts needs it, so that it stops last and sends what was counted. */
+const TELEMETRY = "telemetry";
 
 /** What the parts of one run share. */
 interface House {
@@ -37,6 +44,7 @@ interface House {
   readonly log: Log;
   readonly pool: Pool;
   readonly supervisor: Supervisor;
+  readonly telemetry: Telemetry;
   dedup?: Dedup;
   gateway?: Gateway;
 }
@@ -47,7 +55,9 @@ export async function serve(configuration: DaemonConfiguration): Promise<number>
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
-  const house: House = { configuration, log, pool, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
+  const telemetry = createHouseTelemetry({ config, pool, clock: systemClock, log: log.child("telemetry"), version: stewardVersion(), pull });
+  const house: House = { configuration, log, pool, telemetry, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);
   const stopped = stopSignal(house);
@@ -91,13 +101,13 @@ function stopSignal({ supervisor, log }: House): Promise<void> & { asked(): bool
 
 function components(house: House): Component[] {
   const { config } = house.configuration;
-  const parts: Component[] = [poolComponent(house), gatewayComponent(house)];
+  const parts: Component[] = [house.telemetry.component, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) parts.push(dedupComponent(house));
   return parts;
 }
 
 function poolComponent({ pool }: House): Component {
-  return { name: "pool", needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => pool.close() };
+  return { name: "pool", needs: [TELEMETRY], readiness: "none", start: () => Promise.resolve(), stop: () => pool.close() };
 }
 
 function dedupComponent(house: House): Component {
@@ -132,21 +142,21 @@ function gatewayComponent(house: House): Component {
   const { configuration, log, supervisor } = house;
   const { config } = configuration;
   return {
-    name: "gateway", needs: config.get(servicesDedup) ? ["dedup"] : [], readiness: "required",
+    name: "gateway", needs: config.get(servicesDedup) ? ["dedup"] : [TELEMETRY], readiness: "required",
     async start() {
       const token = config.get(authToken);
       const service = house.dedup?.service;
       house.gateway = createGateway({
         services: service?.rpc ?? [],
-        plain: [...(service?.plain ?? []), indexRoute({ demo: configuration.demo.demo })],
+        plain: [...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo })],
         probes: {
           live: () => ({ ok: true, reasons: [] }),
           ready: () => supervisor.ready(),
           serviceReady: () => house.dedup?.healthy() ?? false,
         },
-        auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts) },
+        auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
         log: log.child("gateway"), clock: systemClock, ids: systemIds,
-      }, { address: config.get(gatewayListen) });
+      }, { address: config.get(gatewayListen), ...tlsOf(config) });
       await house.gateway.start();
     },
     async stop(deadlineMs) {
@@ -155,10 +165,16 @@ function gatewayComponent(house: House): Component {
   };
 }
 
+function tlsOf(config: Config): { readonly tls?: ListenTls } {
+  const [certFile, keyFile] = [config.get(gatewayTls.certFile), config.get(gatewayTls.keyFile)];
+  return certFile === "" ? {} : { tls: { certFile, keyFile } };
+}
+
 /** The start line first, then what a person wants to know. */
 async function greet({ configuration, dedup, gateway, log }: House): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
-  const url = `http://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
+  const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
+  const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
   process.stdout.write(`steward listening on ${url}\n`);
   if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
   await dedup?.begin({ syncNow: configuration.demo.demo });

@@ -3,7 +3,7 @@ import type { Complaint } from "../kernel/config/findings.ts";
 import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
 import { listOfObjects } from "../kernel/config/objects.ts";
-import { duration, listOf, oneOf, path, string } from "../kernel/config/types.ts";
+import { boolean, duration, listOf, oneOf, path, string } from "../kernel/config/types.ts";
 
 /** Where documents come from. */
 export interface ArchiveConfig {
@@ -47,8 +47,13 @@ export const dedupSyncInterval: Key<number> = defineKey({
   help: "Time between automatic syncs; 0 means only when asked.",
 });
 
+/** Whether `/api/v1/metrics` answers. */
+export const apiMetricsEnabled: Key<boolean> = defineKey({
+  path: "dedup.metrics_endpoint.enabled", type: boolean, default: false, env: "OTEL_METRICS_SCRAPE_ENABLED", help: "Answers /api/v1/metrics with the process's and the document service's metrics; off, it is 404.",
+});
+
 /** All of the above. */
-export const dedupKeys: Schema = [dedupArchives, dedupSyncInterval];
+export const dedupKeys: Schema = [dedupArchives, dedupSyncInterval, apiMetricsEnabled];
 
 /** A variable that a later version reads must not be taken for configured today. */
 export const paperlessUnread: Check = {

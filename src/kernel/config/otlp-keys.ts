@@ -2,15 +2,15 @@
 import type { Secret } from "../base/secret.ts";
 import { defineKey, type Fallback, type Key, type Schema } from "./key.ts";
 import { mapOfSecrets } from "./maps.ts";
-import { boolean, bytes, duration, integer, oneOf, path, secret, text } from "./types.ts";
+import { boolean, duration, integer, oneOf, path, secret, text } from "./types.ts";
 
 /** How to export; http is OTLP over HTTP with protobuf. */
-export type OtlpProtocol = "http" | "grpc" | "stdout";
+export type OtlpProtocol = "http" | "grpc";
 /** What is exported. */
-export type OtlpSignal = "metrics" | "logs" | "traces";
+export type OtlpSignal = "metrics";
 
 /** The signals, each with keys of its own below `otlp`. */
-export const otlpSignals: readonly OtlpSignal[] = ["metrics", "logs", "traces"];
+export const otlpSignals: readonly OtlpSignal[] = ["metrics"];
 
 /** Keys that stand both below `otlp` and below each signal. Undefined inherits; below `otlp` it is the exporter's own default. */
 export interface OtlpExporterKeys {
@@ -19,8 +19,6 @@ export interface OtlpExporterKeys {
   readonly headers: Key<ReadonlyMap<string, Secret>>;
   readonly compression: Key<"gzip" | "none" | undefined>;
   readonly timeout: Key<number>;
-  readonly maxRequestSize: Key<number>;
-  readonly grpcReconnectionPeriod: Key<number>;
   readonly insecure: Key<boolean | undefined>;
   readonly skipVerify: Key<boolean | undefined>;
   readonly caFile: Key<string>;
@@ -30,14 +28,6 @@ export interface OtlpExporterKeys {
   readonly retryInitial: Key<number | undefined>;
   readonly retryMax: Key<number | undefined>;
   readonly retryElapsed: Key<number | undefined>;
-}
-
-/** Keys of the queue in front of an exporter; 0 is the SDK's default. */
-export interface OtlpBatchKeys {
-  readonly maxQueueSize: Key<number>;
-  readonly maxBatchSize: Key<number>;
-  readonly interval: Key<number>;
-  readonly timeout: Key<number>;
 }
 
 /** What OpenTelemetry's own variables say in words that are not ours. */
@@ -50,15 +40,12 @@ const otelWords = {
 export const otlpExporter: OtlpExporterKeys = exporterKeys("otlp", "");
 /** The keys of each signal. */
 export const otlpSignalExporters: Readonly<Record<OtlpSignal, OtlpExporterKeys>> = {
-  metrics: exporterKeys("otlp.metrics", "METRICS_"), logs: exporterKeys("otlp.logs", "LOGS_"), traces: exporterKeys("otlp.traces", "TRACES_"),
+  metrics: exporterKeys("otlp.metrics", "METRICS_"),
 };
 
 const signalEnabled = (signal: OtlpSignal): Key<boolean> => defineKey({ path: `otlp.${signal}.enabled`, type: boolean, default: true, help: `Exports ${signal}.` });
 /** `otlp.<signal>.enabled` */
-export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = { metrics: signalEnabled("metrics"), logs: signalEnabled("logs"), traces: signalEnabled("traces") };
-
-/** `otlp.batch.<signal>` */
-export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = { logs: batchKeys("logs", "OTEL_BLRP"), traces: batchKeys("traces", "OTEL_BSP") };
+export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = { metrics: signalEnabled("metrics") };
 
 /** `otlp.metric_interval` */
 export const otlpMetricInterval: Key<number> = defineKey({
@@ -66,21 +53,7 @@ export const otlpMetricInterval: Key<number> = defineKey({
 });
 /** `otlp.metric_export_batch_size` */
 export const otlpMetricBatchSize: Key<number> = defineKey({
-  path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 10_000, help: "Most data points in one request; a larger export is split.",
-});
-/** `otlp.limits.log_body_bytes` */
-export const otlpLogBodyBytes: Key<number> = defineKey({ path: "otlp.limits.log_body_bytes", type: integer(64, 2 ** 30), default: 32_768, help: "Longer log bodies are cut." });
-/** `otlp.limits.log_attribute_value_bytes` */
-export const otlpLogAttributeBytes: Key<number> = defineKey({ path: "otlp.limits.log_attribute_value_bytes", type: integer(64, 2 ** 30), default: 4096, help: "Longer attribute values of logs are cut." });
-/** `otlp.stdout.metric_interval` */
-export const otlpStdoutInterval: Key<number> = defineKey({ path: "otlp.stdout.metric_interval", type: duration, default: 5000, rule: positive, help: "Time between exports of metrics with protocol stdout." });
-/** `otlp.stdout.pretty` */
-export const otlpStdoutPretty: Key<boolean> = defineKey({ path: "otlp.stdout.pretty", type: boolean, default: false, help: "Indents what protocol stdout prints." });
-/** `otlp.credential_reload.enabled` */
-export const otlpReloadEnabled: Key<boolean> = defineKey({ path: "otlp.credential_reload.enabled", type: boolean, default: false, help: "Reads the files of credentials again while running." });
-/** `otlp.credential_reload.interval` */
-export const otlpReloadInterval: Key<number> = defineKey({
-  path: "otlp.credential_reload.interval", type: duration, default: 30_000, rule: (ms) => (ms < 5000 ? { rule: "must be at least 5s" } : undefined), help: "Time between looks at the files of credentials.",
+  path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 5_000, help: "Most data points in one request; a larger export is split.",
 });
 /** `otlp.backend_cloud.instance_id` */
 export const otlpCloudInstance: Key<string> = defineKey({ path: "otlp.backend_cloud.instance_id", type: text, default: "", help: "User of HTTP Basic at a hosted backend." });
@@ -91,12 +64,11 @@ export const otlpCloudToken: Key<Secret | undefined> = defineKey({
 
 /** All of the above. */
 export const otlpKeys: Schema = [
-  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpLogBodyBytes, otlpLogAttributeBytes, otlpStdoutInterval, otlpStdoutPretty,
-  otlpReloadEnabled, otlpReloadInterval, otlpCloudInstance, otlpCloudToken, ...rows(otlpBatch.logs), ...rows(otlpBatch.traces),
+  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpCloudInstance, otlpCloudToken,
   ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], ...rows(otlpSignalExporters[signal])]),
 ];
 
-function rows(keys: OtlpExporterKeys | OtlpBatchKeys): Schema {
+function rows(keys: OtlpExporterKeys): Schema {
   return Object.values(keys) as readonly Key<unknown>[];
 }
 
@@ -106,14 +78,12 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
   const vendor = (name: string, translate?: Fallback["translate"]): { readonly fallbacks: readonly Fallback[] } => ({ fallbacks: [otel(`OTEL_EXPORTER_OTLP_${infix}${name}`, translate)] });
   return {
     protocol: defineKey<OtlpProtocol | undefined>({
-      path: `${base}.protocol`, type: oneOf(["http", "grpc", "stdout"]), default: own ? "http" : undefined, ...vendor("PROTOCOL", otelWords.protocol), help: `How to export: http is OTLP over HTTP with protobuf.${or}`,
+      path: `${base}.protocol`, type: oneOf(["http", "grpc"]), default: own ? "http" : undefined, ...vendor("PROTOCOL", otelWords.protocol), help: `How to export: http is OTLP over HTTP with protobuf.${or}`,
     }),
     endpoint: defineKey({ path: `${base}.endpoint`, type: text, default: "", ...vendor("ENDPOINT"), help: own ? "Where to export to: http://host:4318 for http, host:4317 for grpc. Empty: nothing is exported." : `Another endpoint.${or}` }),
     headers: defineKey({ path: `${base}.headers`, type: mapOfSecrets({ limit: 64 }), default: new Map(), ...vendor("HEADERS"), help: own ? "Headers of each request; their values are secret." : "Headers instead of those below otlp." }),
     compression: defineKey<"gzip" | "none" | undefined>({ path: `${base}.compression`, type: oneOf(["gzip", "none"]), default: undefined, ...vendor("COMPRESSION"), help: own ? "Compression of requests. Unset: none." : `Another compression.${or}` }),
     timeout: defineKey({ path: `${base}.timeout`, type: duration, default: 0, ...vendor("TIMEOUT", otelWords.milliseconds), help: own ? "Longest export; 0 is the exporter's default, 10s." : "Longest export; 0: as below otlp." }),
-    maxRequestSize: defineKey({ path: `${base}.max_request_size`, type: bytes, default: 0, help: own ? "Largest request; 0 is the exporter's default." : "Largest request; 0: as below otlp." }),
-    grpcReconnectionPeriod: defineKey({ path: `${base}.grpc_reconnection_period`, type: duration, default: 0, help: own ? "Time after which a gRPC connection is opened anew; 0 is the exporter's default." : "As below otlp; 0: the same." }),
     insecure: defineKey<boolean | undefined>({ path: `${base}.tls.insecure`, type: boolean, default: own ? false : undefined, ...vendor("INSECURE"), help: `grpc without TLS.${or}` }),
     skipVerify: defineKey<boolean | undefined>({ path: `${base}.tls.insecure_skip_verify`, type: boolean, default: own ? false : undefined, help: `Accepts any certificate of the receiver.${or}` }),
     caFile: defineKey({ path: `${base}.tls.ca_file`, type: path, default: "", ...vendor("CERTIFICATE"), help: `PEM certificates that the receiver's is checked against.${or}` }),
@@ -131,18 +101,6 @@ function retryKeys(base: string, own: boolean): Pick<OtlpExporterKeys, "retryEna
     retryInitial: wait("initial_interval", 5000, "First wait."),
     retryMax: wait("max_interval", 30_000, "Longest wait."),
     retryElapsed: wait("max_elapsed_time", 60_000, "Given up after this time."),
-  };
-}
-
-function batchKeys(signal: "logs" | "traces", vendor: string): OtlpBatchKeys {
-  const base = `otlp.batch.${signal}`;
-  const count = (name: string, variable: string, help: string): Key<number> => defineKey({ path: `${base}.${name}`, type: integer(0, 1_000_000), default: 0, fallbacks: [otel(`${vendor}_${variable}`)], help: `${help}; 0 is the SDK's default.` });
-  const time = (name: string, variable: string, help: string): Key<number> => defineKey({ path: `${base}.${name}`, type: duration, default: 0, fallbacks: [otel(`${vendor}_${variable}`, otelWords.milliseconds)], help: `${help}; 0 is the SDK's default.` });
-  return {
-    maxQueueSize: count("max_queue_size", "MAX_QUEUE_SIZE", `Most ${signal} held back; more are dropped and counted`),
-    maxBatchSize: count("export_max_batch_size", "MAX_EXPORT_BATCH_SIZE", `Most ${signal} in one request`),
-    interval: time("export_interval", "SCHEDULE_DELAY", "Time between exports"),
-    timeout: time("export_timeout", "EXPORT_TIMEOUT", "Longest export"),
   };
 }
 

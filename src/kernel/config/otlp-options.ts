@@ -5,7 +5,7 @@ import type { Finding } from "./findings.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import {
-  otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpSignalEnabled, otlpSignalExporters, otlpSignals, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
+  otlpCloudInstance, otlpCloudToken, otlpExporter, otlpSignalEnabled, otlpSignalExporters, otlpSignals, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
 } from "./otlp-keys.ts";
 
 /** How failed exports are tried again. */
@@ -19,17 +19,15 @@ export interface RetryOptions {
 /** The exporter of one signal. */
 export interface ExporterOptions {
   readonly protocol: OtlpProtocol;
-  /** For http the whole address, `/v1/<signal>` included; for grpc `host:port`; for stdout empty. */
+  /** For http the whole address, `/v1/<signal>` included; for grpc `host:port`. */
   readonly endpoint: string;
   /** As configured, by name. */
   readonly headers: ReadonlyMap<string, Secret>;
   /** HTTP Basic at a hosted backend, when it is configured whole and the headers have no `authorization`. */
   readonly basic: { readonly user: string; readonly password: Secret } | undefined;
   readonly compression: "gzip" | "none";
-  /** Milliseconds; 0 is the exporter's default, as in the two below. */
+  /** Milliseconds; 0 is the exporter's default. */
   readonly timeoutMs: number;
-  readonly maxRequestBytes: number;
-  readonly reconnectMs: number;
   readonly tls: { readonly insecure: boolean; readonly skipVerify: boolean; readonly caFile: string; readonly certFile: string; readonly keyFile: string };
   readonly retry: RetryOptions;
 }
@@ -40,7 +38,7 @@ export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOpt
   const own = otlpSignalExporters[signal];
   const protocol = protocolOf(config, signal);
   const { key, text } = endpointOf(config, signal);
-  if (text === "" && protocol !== "stdout") return undefined;
+  if (text === "") return undefined;
   const settled = settleEndpoint(text, protocol, isForeign(config, key));
   const headers = config.get(own.headers).size > 0 ? config.get(own.headers) : config.get(otlpExporter.headers);
   const user = config.get(otlpCloudInstance);
@@ -48,11 +46,9 @@ export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOpt
   const basic = user !== "" && password !== undefined && ![...headers.keys()].some((name) => name.toLowerCase() === "authorization") ? { user, password } : undefined;
   return {
     protocol, headers, basic,
-    endpoint: protocol === "http" ? withPath(settled.endpoint, signal) : protocol === "grpc" ? settled.endpoint : "",
+    endpoint: protocol === "http" ? withPath(settled.endpoint, signal) : settled.endpoint,
     compression: config.get(own.compression) ?? config.get(otlpExporter.compression) ?? "none",
     timeoutMs: config.get(own.timeout) || config.get(otlpExporter.timeout),
-    maxRequestBytes: config.get(own.maxRequestSize) || config.get(otlpExporter.maxRequestSize),
-    reconnectMs: config.get(own.grpcReconnectionPeriod) || config.get(otlpExporter.grpcReconnectionPeriod),
     tls: {
       insecure: settled.plain ?? config.get(own.insecure) ?? config.get(otlpExporter.insecure) ?? false,
       skipVerify: config.get(own.skipVerify) ?? config.get(otlpExporter.skipVerify) ?? false,
@@ -63,22 +59,16 @@ export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOpt
   };
 }
 
-/** Endpoints have the shape of their protocol, batches fit their queues, and credentials are whole (facts §8.2, §8.3). */
+/** Endpoints have the shape of their protocol, and credentials are whole (facts §8.2, §8.3). */
 export const otlpSound: Check = {
   needs: [
     ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], otlpSignalExporters[signal].protocol, otlpSignalExporters[signal].endpoint]),
     otlpExporter.protocol, otlpExporter.endpoint, otlpCloudInstance, otlpCloudToken,
-    ...(["logs", "traces"] as const).flatMap((signal) => [otlpBatch[signal].maxQueueSize, otlpBatch[signal].maxBatchSize]),
   ],
   run(config) {
     const findings = new Map<string, Finding>();
     const add = (finding: Finding): void => void findings.set(finding.path, findings.get(finding.path) ?? finding);
     for (const signal of otlpSignals) for (const finding of checkEndpoint(config, signal)) add(finding);
-    for (const signal of ["logs", "traces"] as const) {
-      const { maxQueueSize, maxBatchSize } = otlpBatch[signal];
-      const [queue, batch] = [config.get(maxQueueSize), config.get(maxBatchSize)];
-      if (queue > 0 && batch > queue) add({ severity: "error", path: maxBatchSize.path, rule: `must be at most ${maxQueueSize.path}, which is ${queue}, got ${batch}` });
-    }
     if ((config.get(otlpCloudInstance) === "") !== (config.get(otlpCloudToken) === undefined)) {
       add({ severity: "warning", path: "otlp.backend_cloud", rule: "is ignored: it needs instance_id and token", remedy: "set both." });
     }
@@ -90,7 +80,7 @@ function checkEndpoint(config: Config, signal: OtlpSignal): Finding[] {
   if (!config.get(otlpSignalEnabled[signal])) return [];
   const { key, text } = endpointOf(config, signal);
   const protocol = protocolOf(config, signal);
-  if (text === "" || protocol === "stdout") return [];
+  if (text === "") return [];
   const broken = settleEndpoint(text, protocol, isForeign(config, key)).broken;
   if (broken === undefined) return [];
   const { line, variable } = { line: undefined, variable: undefined, ...config.source(key) };

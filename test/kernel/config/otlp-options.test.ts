@@ -11,10 +11,10 @@ function load(yaml: string, environment: Record<string, string> = {}): LoadResul
   return loadConfig({ file: "steward.yaml", environment, schema, checks: [otlpSound], readFile: (path) => (path === "steward.yaml" ? yaml : "from-a-file\n") });
 }
 
-function options(yaml: string, environment: Record<string, string> = {}, signal: "metrics" | "logs" = "metrics") {
+function options(yaml: string, environment: Record<string, string> = {}) {
   const { config, findings } = load(yaml, environment);
   if (config === undefined) throw new Error(JSON.stringify(findings));
-  return exporterOptions(config, signal);
+  return exporterOptions(config, "metrics");
 }
 
 describe("where a signal is exported to", () => {
@@ -25,13 +25,12 @@ describe("where a signal is exported to", () => {
 
   it("is the shared address with the signal's path, over HTTP", () => {
     expect(options("otlp: {endpoint: 'http://localhost:4318/'}")).toMatchObject({ protocol: "http", endpoint: "http://localhost:4318/v1/metrics", compression: "none", basic: undefined });
-    expect(options("otlp: {endpoint: 'http://localhost:4318/base'}", {}, "logs")?.endpoint).toBe("http://localhost:4318/base/v1/logs");
+    expect(options("otlp: {endpoint: 'http://localhost:4318/base'}")?.endpoint).toBe("http://localhost:4318/base/v1/metrics");
   });
 
   it("is a signal's own before the shared one", () => {
     const yaml = "otlp: {endpoint: 'http://localhost:4318', metrics: {protocol: grpc, endpoint: 'collector:4317', compression: gzip}}";
     expect(options(yaml)).toMatchObject({ protocol: "grpc", endpoint: "collector:4317", compression: "gzip" });
-    expect(options(yaml, {}, "logs")).toMatchObject({ protocol: "http", endpoint: "http://localhost:4318/v1/logs" });
   });
 
   it("follows OpenTelemetry's own variables below the file", () => {
@@ -59,7 +58,6 @@ describe("what is refused", () => {
   it.each([
     ["otlp: {endpoint: 'collector:4318'}", "otlp.endpoint", /http or https/], ["otlp: {endpoint: 'http://user:canary@host'}", "otlp.endpoint", /credentials/],
     ["otlp: {protocol: grpc, endpoint: 'http://host:1'}", "otlp.endpoint", /host:port/], ["otlp: {protocol: smoke}", "otlp.protocol", /one of/],
-    ["otlp: {batch: {logs: {max_queue_size: 10, export_max_batch_size: 20}}}", "otlp.batch.logs.export_max_batch_size", /at most/],
   ])("%s", (yaml, path, rule) => {
     const { config, findings } = load(yaml);
     expect(config).toBeUndefined();
