@@ -66,7 +66,7 @@ async function watchStart(child: ChildProcess): Promise<Daemon> {
     if (child.stdout) {
       createInterface(child.stdout).on("line", (line) => {
         stdout.push(line);
-        const match = /^steward listening on (http:\/\/\S+)$/.exec(line);
+        const match = /^steward listening on (https?:\/\/\S+)$/.exec(line);
         if (match?.[1]) resolve(match[1]);
       });
     }
