@@ -21,11 +21,14 @@ interface Reader {
 /** The main thread's side of all running scrapes. */
 export class Expositions {
   readonly #post: (message: HostMessage) => void;
+  readonly #mark: () => number;
   readonly #readers = new Map<number, Reader>();
   #next = 0;
 
-  constructor(post: (message: HostMessage) => void) {
+  /** `mark` marks what was written so far, so that an answer has it all. */
+  constructor(post: (message: HostMessage) => void, mark: () => number) {
     this.#post = post;
+    this.#mark = mark;
   }
 
   open(query: ExposeQuery, signal: AbortSignal): Exposition {
@@ -58,7 +61,7 @@ export class Expositions {
     this.#readers.set(id, reader);
     const leave = (): void => reader.wake?.();
     signal.addEventListener("abort", leave);
-    this.#post({ type: "expose", id, query });
+    this.#post({ type: "expose", mark: this.#mark(), id, query });
     try {
       yield* this.#chunks(id, reader, signal);
     } finally {

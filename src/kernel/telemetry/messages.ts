@@ -80,7 +80,7 @@ export interface ExposeQuery {
 export type HostMessage =
   | { readonly type: "attach"; readonly port: MessagePort }
   | { readonly type: "flush"; readonly mark: number }
-  | { readonly type: "expose"; readonly id: number; readonly query: ExposeQuery }
+  | { readonly type: "expose"; readonly mark: number; readonly id: number; readonly query: ExposeQuery }
   | { readonly type: "credit"; readonly id: number }
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "stop"; readonly mark: number; readonly deadlineMs: number };

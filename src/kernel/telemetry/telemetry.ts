@@ -70,7 +70,7 @@ class ThreadedTelemetry implements Telemetry {
   readonly #wanted: boolean;
   readonly #writer: TelemetryWriter;
   readonly #deliveryLog: DeliveryLog;
-  readonly #expositions: Expositions = new Expositions((message) => this.#post(message));
+  readonly #expositions: Expositions = new Expositions((message) => this.#post(message), () => this.#mark());
   readonly #flushes = new Map<number, () => void>();
   readonly #hearers = new Set<(ledger: LedgerView) => void>();
   #worker: Worker | undefined;

@@ -26,6 +26,8 @@ const post = (message: HostReply, transfer: ArrayBuffer[] = []): void => host.po
 
 const scopes = new Set<RemoteScope>();
 const marks = new Map<number, PromiseWithResolvers<void>>();
+/** Scrapes whose mark has not come; bounded by the host's readers. */
+const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
 let announced = false;
 const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
@@ -74,9 +76,13 @@ async function hearHost(message: HostMessage): Promise<void> {
       await providers.flush();
       postLedger();
       return post({ type: "flushed", mark: message.mark });
-    case "expose": return scrapes.run(message.id, message.query);
+    case "expose":
+      // A scrape right after the start must not find the scopes still on their way.
+      waitingScrapes.add(message.id);
+      await marked(message.mark);
+      return waitingScrapes.delete(message.id) ? scrapes.run(message.id, message.query) : undefined;
     case "credit": return scrapes.credit(message.id);
-    case "cancel": return scrapes.cancel(message.id);
+    case "cancel": return waitingScrapes.delete(message.id) ? undefined : scrapes.cancel(message.id);
     case "stop":
       await Promise.race([marked(message.mark).then(() => providers.shutdown()), sleep(message.deadlineMs)]);
       postLedger();
