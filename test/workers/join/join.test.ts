@@ -87,6 +87,18 @@ describe("the pair filter", () => {
     expect(createPairFilter(columns, { ...parameters, discriminativePenaltyStrength: 0 }).test(0, 1)).toBe(SKETCH);
   });
 
+  it("keeps a pair that reaches the threshold only if all else is perfect, and drops the next one below", () => {
+    const numbers = (own: number, from: number): number[] => [13 + own, 0, 0, ...Array.from({ length: 13 }, (_, i) => i), ...Array.from({ length: own }, (_, i) => from + i)];
+    const pair = (own: number): number => {
+      const [a, b] = [numbers(3, 100), numbers(own, 200)];
+      const columns = { ...columnsOf(2, 1, 1), sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]), setSizes: shared([100, 100]), tokenStarts: shared([0, a.length]), tokens: shared([...a, ...b]) };
+      return createPairFilter(columns, parameters).test(0, 1);
+    };
+    // D = 13/20 leaves 0.755 of a perfect base, D = 13/21 leaves 0.733.
+    expect(pair(4)).toBe(SKETCH);
+    expect(pair(5)).toBe(-1);
+  });
+
   it("drops a pair whose sizes alone forbid the floor", () => {
     const columns = { ...columnsOf(2, 1, 1), sketches: shared([1, 1, 1, 1, 1, 1, 1, 1]), setSizes: shared([58, 100]) };
     expect(createPairFilter(columns, parameters).test(0, 1)).toBe(-1);
