@@ -1,0 +1,52 @@
+/** Writes `docs/configuration.md` from the schema, so that the reference cannot say anything else than the program. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { daemonSchema } from "../src/commands/configuration.ts";
+import { variableOf, type Key } from "../src/kernel/config/key.ts";
+
+const target: string = join(import.meta.dirname, "../docs/configuration.md");
+
+/** Renders the reference and writes it. */
+export function writeConfigDocs(): void {
+  const sections = Map.groupBy(daemonSchema.toSorted((a, b) => (a.path < b.path ? -1 : 1)), (key) => key.path.split(".")[0] ?? "");
+  const parts = [...sections].map(([name, keys]) => `## ${name}\n\n| key | what it is | default | variable |\n|---|---|---|---|\n${keys.flatMap((key) => [row(key), ...fieldRows(key)]).join("\n")}\n`);
+  writeFileSync(target, `${HEAD}\n${parts.join("\n")}`);
+}
+
+const HEAD = `# Configuration
+
+<!-- Made by \`npm run generate\` from the schema. -->
+
+Every key may stand in the YAML file given with \`-config\`, or in the variable beside it; a variable wins over the file. A
+key marked *secret* is never shown and may be read from a file: add \`_file\` to its name, or \`_FILE\` to its variable.
+Lists in variables are separated by commas. \`steward -validate\` judges all of it at once; \`steward
+-print-effective-config\` shows what would be used.
+`;
+
+function row(key: Key<unknown>): string {
+  const other = [...(key.env === undefined ? [] : [key.env]), ...(key.fallbacks ?? []).map(({ variable }) => variable)];
+  const variable = key.type.fileOnly ? "in the file only" : [variableOf(key.path), ...other].map((name) => `\`${name}\``).join(", ");
+  const also = key.aliases?.length ? ` Also called ${key.aliases.map((name) => `\`${name}\``).join(", ")}.` : "";
+  return `| \`${key.path}\`${key.secret === true ? " *secret*" : ""} | ${cell(key.help + also)} ${cell(expects(key))} | ${defaultOf(key)} | ${variable} |`;
+}
+
+function fieldRows(key: Key<unknown>): string[] {
+  return (key.type.fields ?? []).map((field) => {
+    const usual = field.required ? "needed" : field.default === undefined || String(field.default) === "" ? "" : `\`${String(field.default)}\``;
+    return `| \`${key.path}[].${field.name}\`${field.secret ? " *secret*" : ""} | ${cell(field.help)} (${cell(field.expects)}) | ${usual} | in the file only |`;
+  });
+}
+
+function expects(key: Key<unknown>): string {
+  return `(${key.type.expects})`;
+}
+
+function defaultOf(key: Key<unknown>): string {
+  if (key.defaultFrom !== undefined || key.default === undefined || key.secret === true) return "";
+  const shown = key.type.show(key.default);
+  return shown === "" || (Array.isArray(shown) && shown.length === 0) ? "" : `\`${String(shown)}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
