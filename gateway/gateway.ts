@@ -10,6 +10,8 @@ import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { createAuthorize, type AuthOptions } from "./access/authorize.ts";
 import { createCors, type CorsDecision } from "./access/cors.ts";
+import { comments } from "../src/gen/comments.ts";
+import { describeRoutes } from "./describe/describe.ts";
 import { createHealth } from "./health.ts";
 import { methodTable } from "./methods.ts";
 import { goneSignal, readHead, restRequest, writeAnswer, type Head } from "./node-http.ts";
@@ -89,7 +91,7 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
     draining,
     cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (path) => (path === "/healthz" ? probes.live() : path === "/readyz" ? ready() : undefined),
-    rest: createRest({ table: methodTable(services, plain), authorize, validator, log }),
+    rest: createRest({ table: methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)]), authorize, validator, log }),
     rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log }),
   };
   return async (request, response) => {

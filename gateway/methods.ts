@@ -36,6 +36,8 @@ export interface RpcRoute {
   readonly dialect: DialectName;
   readonly method: Method;
   readonly binder: Binder;
+  /** What of a request is the body: `*`, a field's name, or empty for none. */
+  readonly body: string;
 }
 
 /** A route that answers with anything else. */
@@ -106,7 +108,7 @@ function restRoutes(method: Method): RpcRoute[] {
     const [verb, path] = verbAndPath(rpc, binding);
     const template = parseTemplate(path);
     const binder = createBinder({ input: rpc.input, variables: template.variables, body: binding.body, ignoreUnknown });
-    return { kind: "rpc", verb, template, access: method.access, dialect: method.dialect, method, binder };
+    return { kind: "rpc", verb, template, access: method.access, dialect: method.dialect, method, binder, body: binding.body };
   });
 }
 

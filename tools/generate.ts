@@ -1,5 +1,6 @@
 /**
- * `npm run generate`: everything under `src/gen`, `test/gen` comes from `proto/` and `test/proto/` through here.
+ * `npm run generate`: everything under `src/gen`, `test/gen`, `docs/api` and `docs/schemas` comes from `proto/` and
+ * `test/proto/` through here.
  * `--baseline` also accepts the present API as the one that later changes are compared with.
  */
 import { spawnSync } from "node:child_process";
@@ -17,3 +18,10 @@ gatherForeignProtos();
 buf("generate");
 buf("generate", "--template", "test/buf.gen.yaml");
 if (process.argv.includes("--baseline")) buf("build", "proto", "--exclude-source-info", "-o", "proto/baseline.binpb");
+
+// Only now: it imports what has just been generated.
+const { generateApiDocs } = await import("./api-docs.ts");
+await generateApiDocs(process.argv.includes("--baseline"));
+
+const { writeConfigDocs } = await import("./config-docs.ts");
+writeConfigDocs();

@@ -19,7 +19,7 @@ const ADMIN = "admin-word";
 const credentials = { none: undefined, wrong: "Bearer not-the-word", half: `Bearer ${OPERATOR.slice(0, -1)}`, operator: `Bearer ${OPERATOR}`, admin: `Bearer ${ADMIN}`, basic: `Basic ${Buffer.from(`anybody:${OPERATOR}`).toString("base64")}` } as const;
 type Credential = keyof typeof credentials;
 /** What the gateway serves of itself. */
-const HOUSE: readonly string[] = [];
+const HOUSE: readonly string[] = ["/docs", "/openapi.json"];
 
 /** Which credentials open which access where both tokens are set (RESOLUTIONS §2, Operator token, Admin token). */
 const opens: Readonly<Record<Access, readonly Credential[]>> = {

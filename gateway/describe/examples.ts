@@ -1,0 +1,30 @@
+/** One request for each operation, as a person would type it. A test sends every one of them to a running daemon. */
+import type { OpenApi, Operation } from "./openapi.ts";
+
+/** A request. Path variables stay in braces: only a living system has ids. */
+export interface Example {
+  readonly verb: string;
+  /** With the query, e.g. `/api/v1/jobs/{jobId}`. */
+  readonly path: string;
+  /** JSON text; undefined when the operation takes none. */
+  readonly body: string | undefined;
+}
+
+/** The example of an operation. Required query parameters are given, others left out. */
+export function exampleOf(verb: string, path: string, operation: Operation): Example {
+  const query = operation.parameters.filter((each) => each.in === "query" && each.required).map(({ name }) => `${encodeURIComponent(name)}={${name}}`);
+  const body = operation.requestBody?.content["application/json"]?.example;
+  return { verb: verb.toUpperCase(), path: path + (query.length === 0 ? "" : `?${query.join("&")}`), body: body === undefined ? undefined : JSON.stringify(body) };
+}
+
+/** The examples of all rpcs of a document, in its order. */
+export function examplesOf(document: OpenApi): readonly Example[] {
+  return Object.entries(document.paths).flatMap(([path, verbs]) => Object.entries(verbs).filter(([, { tags }]) => tags.length > 0).map(([verb, operation]) => exampleOf(verb, path, operation)));
+}
+
+/** As a command line; `$STEWARD` is the address, e.g. http://127.0.0.1:8400. */
+export function curlOf({ verb, path, body }: Example): string {
+  const method = verb === "GET" ? "" : ` -X ${verb}`;
+  const data = body === undefined ? "" : ` -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
+  return `curl -s${method} "$STEWARD${path}"${data}`;
+}

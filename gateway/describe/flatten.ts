@@ -1,0 +1,44 @@
+/** A schema as the paths of its leaves with their types: the form in which two versions of an API are compared (facts, monitor API §6). */
+import type { JsonSchema } from "./json-schema.ts";
+
+/** `data.items[].name` → `null|string`; `[]` are items, `{}` values of a map. Sorted by path. */
+export type Paths = Readonly<Record<string, string>>;
+
+/** What is promised to readers of one message. */
+export interface Baseline {
+  /** Raised when a path is taken away, renamed or given another type. */
+  readonly schema_version: number;
+  readonly paths: Paths;
+}
+
+/** The leaves of a schema without references. Only leaves count: an object is what it holds. */
+export function flatten(schema: JsonSchema): Paths {
+  const leaves: [string, string][] = [];
+  collect(schema, "", leaves);
+  return Object.fromEntries(leaves.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Every break of a promise, sorted; empty when readers of the baseline can read the schema. Additional paths are none. */
+export function breaks(baseline: Baseline, now: Baseline): readonly string[] {
+  if (now.schema_version !== baseline.schema_version) return [`schema_version: baseline ${baseline.schema_version}, now ${now.schema_version}`];
+  return Object.entries(baseline.paths).flatMap(([path, type]) => {
+    const found = now.paths[path];
+    if (found === undefined) return [`${path}: REMOVED (was ${type})`];
+    return found === type ? [] : [`${path}: changed from ${type} to ${found}`];
+  }).sort();
+}
+
+function collect(schema: JsonSchema, path: string, leaves: [string, string][]): void {
+  const { properties, items, additionalProperties } = schema;
+  const entries = Object.entries(properties ?? {});
+  for (const [name, each] of entries) collect(each, path === "" ? name : `${path}.${name}`, leaves);
+  if (items !== undefined) return collect(items, `${path}[]`, leaves);
+  if (typeof additionalProperties === "object") return collect(additionalProperties, `${path}{}`, leaves);
+  if (additionalProperties === true) leaves.push([`${path}{}`, "any"]);
+  else if (entries.length === 0 && path !== "") leaves.push([path, typeText(schema.type)]);
+}
+
+function typeText(type: JsonSchema["type"]): string {
+  if (type === undefined) return "any";
+  return typeof type === "string" ? type : [...type].sort().join("|");
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { curlOf, examplesOf, type Example } from "../../../gateway/describe/examples.ts";
+import { html } from "../../../gateway/describe/html.ts";
+import type { JsonSchema } from "../../../gateway/describe/json-schema.ts";
+import type { OpenApi } from "../../../gateway/describe/openapi.ts";
+import { jobEnd, removeTemporaryFolders, rest, startDaemon, temporaryFolder, type Daemon } from "../../contract/daemon.ts";
+import { mismatches } from "./schema-check.ts";
+
+let daemon: Daemon;
+let page: string;
+let policy: string;
+let document: OpenApi;
+
+beforeAll(async () => {
+  daemon = await startDaemon({ args: ["-demo"], env: { STEWARD_GATEWAY__LISTEN: "127.0.0.1:0", STEWARD_STATE__DIRECTORY: temporaryFolder() } });
+  const answer = await rest(daemon, "GET", "/docs");
+  [page, policy] = [answer.text, answer.headers.get("content-security-policy") ?? ""];
+  document = (await rest(daemon, "GET", "/openapi.json")).json as OpenApi;
+}, 60_000);
+
+afterAll(async () => {
+  await daemon.stop();
+  removeTemporaryFolders();
+});
+
+describe("the page", () => {
+  it("asks for nothing from anywhere, and its policy lets through its own style only", () => {
+    expect(page).not.toMatch(/<(script|img|link|iframe|object)|@import|url\(|\son\w+=|style="/i);
+    expect(page.replaceAll(/http:\/\/127\.0\.0\.1:8400/g, "")).not.toMatch(/(?:href|src)="(?:https?:)?\/\//);
+    const style = /<style>([^]*?)<\/style>/.exec(page)?.[1] ?? "";
+    expect(policy).toBe(`default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`);
+    expect(style).toContain("color-scheme: light dark");
+    expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+  });
+
+  it("has every operation with its example, and every link leads to one", () => {
+    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+    for (const example of examplesOf(document)) expect(page.includes(html`${curlOf(example)}`.toString()) ? "" : curlOf(example)).toBe("");
+  });
+});
+
+it("a template takes nothing for HTML but HTML", () => {
+  expect(html`<a title="${`"'<&>`}">${["<b>", 1, undefined, html`<i>${"&"}</i>`]}</a>`.toString()).toBe('<a title="&quot;&#39;&lt;&amp;&gt;">&lt;b&gt;1<i>&amp;</i></a>');
+});
+
+describe("every example of the page", () => {
+  /** The ids of this daemon, as a reader of the page would take them from the lists. */
+  async function ids(): Promise<Record<string, string>> {
+    for (const job of (await rest(daemon, "GET", "/api/v1/jobs")).json.data) await jobEnd(daemon, job.id as string);
+    await expect.poll(async () => (await rest(daemon, "GET", "/api/v1/duplicates")).json.data.length, { timeout: 30_000 }).toBeGreaterThan(0);
+    const group = (await rest(daemon, "GET", `/api/v1/duplicates/${(await rest(daemon, "GET", "/api/v1/duplicates")).json.data[0].id}`)).json.data;
+    const job = (await rest(daemon, "GET", "/api/v1/jobs")).json.data[0].id as string;
+    return { jobId: job, duplicates: group.id, documents: group.members[0].documentId, docA: group.members[0].documentId, docB: group.members[1].documentId, documentId: group.members[1].documentId };
+  }
+
+  function filled(example: Example, known: Record<string, string>): { path: string; body: unknown } {
+    const kind = /^\/api\/v1\/([a-z]+)/.exec(example.path)?.[1] ?? "";
+    const path = example.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => known[name === "id" ? kind : name] ?? name);
+    const body = example.body === undefined ? undefined : JSON.parse(example.body) as Record<string, unknown>;
+    if (body !== undefined && "documentId" in body) body["documentId"] = known["documentId"];
+    return { path, body };
+  }
+
+  it("does on a running demo what the document says", async () => {
+    const known = await ids();
+    const examples = examplesOf(document);
+    expect(examples.length).toBeGreaterThan(15);
+    // What takes things away comes last.
+    const ordered = [...examples.filter(({ verb }) => verb !== "DELETE"), ...examples.filter(({ verb }) => verb === "DELETE")];
+    const wrong: string[] = [];
+    for (const example of ordered) {
+      const { path, body } = filled(example, known);
+      const answer = await rest(daemon, example.verb, path, body);
+      const responses = document.paths[example.path.replace(/\?.*/, "")]?.[example.verb.toLowerCase()]?.responses ?? {};
+      const declared = responses[answer.status] as { content?: Record<string, { schema: JsonSchema }> } | undefined;
+      // A job that has ended cannot be cancelled, and one runs at a time: the document says so as well.
+      if (declared === undefined && answer.status !== 409) wrong.push(`${example.verb} ${path}: ${answer.status} ${answer.text}`);
+      const schema = (declared ?? responses["default"] as typeof declared)?.content?.["application/json"]?.schema;
+      if (schema !== undefined) wrong.push(...mismatches(answer.json, schema, componentOf).map((each) => `${example.verb} ${path}: ${each}`));
+    }
+    expect(wrong).toEqual([]);
+  }, 120_000);
+
+  function componentOf(reference: string): JsonSchema {
+    const found = (document.components["schemas"] as Record<string, JsonSchema>)[reference.replace("#/components/schemas/", "")];
+    expect(found, reference).toBeDefined();
+    return found ?? {};
+  }
+});
