@@ -3,17 +3,17 @@ import { setImmediate } from "node:timers/promises";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { HOUSE, rowsName } from "./table.ts";
-import { encodeKey } from "./key-bytes.ts";
+import { backupState, pinState, rawStores } from "./backup.ts";
+import { OPEN_MARKER, removeHouse } from "./house.ts";
+import { createKeyring } from "./keyring.ts";
 import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
+import type { Reserve } from "./reserve.ts";
 import { decodeRow, FileSnapshot, justAfter, spanOf } from "./snapshot.ts";
 import type { Span } from "./snapshot.ts";
-import type { Bounds, Env, EnvSpec, EnvStatus, Snapshot, Table, Tx } from "./types.ts";
+import { rowsName } from "./table.ts";
+import type { BackupReport, Bounds, Env, EnvSpec, EnvStatus, Keyring, Snapshot, Table, Tx, WriteOptions } from "./types.ts";
 import { WriteQueue } from "./write-queue.ts";
-
-/** Stands among what the environment knows about itself while it is open; still there at a start, it tells of a crash. */
-export const OPEN_MARKER: Uint8Array = encodeKey(["open"]);
 
 const SCAN_ROWS = 256;
 
@@ -24,6 +24,7 @@ export interface EnvDeps {
   readonly log: Log;
   /** Rows of each table as stored. */
   readonly rows: ReadonlyMap<string, number>;
+  readonly reserve: Reserve;
   /** Runs when the environment has closed. */
   readonly closed: () => void;
 }
@@ -35,9 +36,12 @@ export function createEnv(spec: Omit<EnvSpec, "directory">, deps: EnvDeps): Env 
 
 class FileEnv implements Env {
   readonly name: string;
+  readonly keyring: Keyring | undefined;
   readonly #spec: Omit<EnvSpec, "directory">;
   readonly #deps: EnvDeps;
   readonly #queue: WriteQueue;
+  readonly #stop = new AbortController();
+  readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
 
@@ -45,11 +49,15 @@ class FileEnv implements Env {
     this.name = spec.name;
     this.#spec = spec;
     this.#deps = deps;
-    this.#queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes });
+    const { file, log } = deps;
+    const queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes, committed: () => keyring?.worn() });
+    const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, log });
+    this.#queue = queue;
+    this.keyring = keyring;
   }
 
-  write<T>(change: (tx: Tx) => T): Promise<T> {
-    return this.#queue.push(change);
+  write<T>(change: (tx: Tx) => T, options: WriteOptions = {}): Promise<T> {
+    return this.#queue.push(change, options);
   }
 
   read<T>(view: (snapshot: Snapshot) => T): T {
@@ -81,16 +89,32 @@ class FileEnv implements Env {
     };
   }
 
+  async backup(directory: string, signal: AbortSignal): Promise<BackupReport> {
+    this.#assertOpen();
+    const { clock, file } = this.#deps;
+    const state = pinState({ name: this.name, path: file.path, root: file.root, stores: rawStores(file.root), madeAtMs: clock.now() });
+    const copy = backupState(state, directory, AbortSignal.any([signal, this.#stop.signal])).finally(() => {
+      state.done();
+      this.#copies.delete(copy);
+    });
+    this.#copies.add(copy);
+    return await copy;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    await this.#queue.close();
+    this.#stop.abort(new StewardError("cancelled", `${this.#deps.file.path} is closed`));
+    const drained = this.#queue.close();
+    await Promise.allSettled(this.#copies);
+    await drained;
+    this.keyring?.seal();
     const { file } = this.#deps;
     try {
-      await file.transact(() => void file.store(HOUSE).db.removeSync(OPEN_MARKER));
+      await file.transact(() => removeHouse(file, OPEN_MARKER));
     } catch (error) {
       this.#deps.log.warn("the end of a store could not be marked; the next start checks it as after a crash", { error, path: file.path });
     }
@@ -115,8 +139,12 @@ class FileEnv implements Env {
     });
   }
 
-  #view<T>(view: (snapshot: FileSnapshot) => T): T {
+  #assertOpen(): void {
     if (this.#closing !== undefined) throw new StewardError("not_ready", `${this.#deps.file.path} is closed`);
+  }
+
+  #view<T>(view: (snapshot: FileSnapshot) => T): T {
+    this.#assertOpen();
     assert(!this.#queue.inChange, "a change reads through its transaction");
     const snapshot = new FileSnapshot(this.#deps.file);
     try {

@@ -7,12 +7,19 @@ import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
-import { StewardError } from "../base/errors.ts";
+import { assert, StewardError } from "../base/errors.ts";
+import type { KeyRing } from "./key-ring.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
+import { createSealedCheck } from "./sealed-check.ts";
+import { HOUSE, indexName, rowsName } from "./table.ts";
+import type { AnyTable } from "./types.ts";
 
 /** With less room than this, a failed write is put down to the full disk; about two groups of changes. */
 const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
+
+/** Room for sub-databases of a file that no table of today stands for; a backup opens them too. */
+const FOREIGN_STORES = 64;
 
 /** A sub-database: sorted keys with checked values. */
 export interface Store {
@@ -24,6 +31,8 @@ export interface Store {
 /** An open file and its sub-databases. */
 export interface LmdbFile {
   readonly path: string;
+  /** The keys of its sealed tables. */
+  readonly ring: KeyRing | undefined;
   readonly root: RootDatabase<Buffer, Uint8Array>;
   store(name: string): Store;
   /** Bytes of the file up to its last page, and of the pages in use. */
@@ -46,16 +55,18 @@ interface RootStats extends PageCounts {
   readonly free: PageCounts;
 }
 
-/** Opens or creates the file with these sub-databases. The file must have been verified before. */
-export function openLmdbFile(path: string, storeNames: readonly string[]): LmdbFile {
+/** Opens or creates the file with the sub-databases of these tables. The file must have been verified before. */
+export function openLmdbFile(path: string, tables: readonly AnyTable[], ring: KeyRing | undefined): LmdbFile {
+  const checks = rowChecks(tables, ring);
   // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
-  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: storeNames.length + 2 });
-  const stores = new Map(storeNames.map((name) => {
+  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES });
+  const stores = new Map([...checks].map(([name, check]) => {
     const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
-    return [name, { name, db, check: createRowCheck(name) }] as const;
+    return [name, { name, db, check }] as const;
   }));
   return {
     path,
+    ring,
     root,
     store(name) {
       const store = stores.get(name);
@@ -77,6 +88,17 @@ export function openLmdbFile(path: string, storeNames: readonly string[]): LmdbF
     },
     close: () => root.close(),
   };
+}
+
+function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<string, RowCheck> {
+  const checks = new Map([[HOUSE, createRowCheck(HOUSE)]]);
+  for (const table of tables) {
+    const rows = rowsName(table);
+    assert(!table.sealed || ring !== undefined, `${table.name} is sealed, so its environment has a keyring`);
+    checks.set(rows, table.sealed && ring !== undefined ? createSealedCheck(rows, ring) : createRowCheck(rows));
+    for (const index of table.indexes) checks.set(indexName(table, index), createRowCheck(indexName(table, index)));
+  }
+  return checks;
 }
 
 /** Bytes of a file on disk, 0 when it is missing. */
@@ -101,6 +123,9 @@ export function lmdbError(cause: unknown, path: string): StewardError {
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
     return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward, then restore a backup of the file or move it away", cause });
+  }
+  if (/Input\/output error/i.test(text)) {
+    return new StewardError("internal", `the disk under ${path} fails: ${text}`, { remedy: "look at the system's log, replace the disk, restore a backup", cause });
   }
   return new StewardError("internal", `LMDB failed on ${path}`, { cause });
 }

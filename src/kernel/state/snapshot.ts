@@ -5,6 +5,7 @@
  */
 import { assert, StewardError } from "../base/errors.ts";
 import { HOUSE, indexName, rowsName } from "./table.ts";
+import { censusKey, houseJson } from "./house.ts";
 import { afterPrefix, decodeKey, encodeKey } from "./key-bytes.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
@@ -125,14 +126,9 @@ export function justAfter(key: Uint8Array): Uint8Array {
   return next;
 }
 
-/** The key of a table's row count among what the environment knows about itself. */
-export function censusKey(table: Pick<AnyTable, "name">): Uint8Array {
-  return encodeKey(["rows", table.name]);
-}
-
 function readCensus(snapshot: FileSnapshot, table: AnyTable): number {
   const value = snapshot.raw(snapshot.file.store(HOUSE), censusKey(table));
-  return value === undefined ? 0 : Number(Buffer.from(value).toString("utf8"));
+  return value === undefined ? 0 : (houseJson(value) as number);
 }
 
 function openRow(store: Store, key: Uint8Array, stored: Uint8Array): Uint8Array {

@@ -1,55 +1,73 @@
 /**
- * Opens environments below the state folder: verifies the whole file first, then its identity, schema and row counts. A primary
- * file that does not pass is refused and left as it is; a derived one is made anew.
+ * Opens environments below the state folder: verifies the file first, then its identity, schema and row counts, and brings an
+ * older one to the schema. A primary file that does not pass is refused and left as it is; a derived one is made anew.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
-import { createEnv, OPEN_MARKER } from "./env.ts";
-import { encodeKey } from "./key-bytes.ts";
-import { openLmdbFile } from "./lmdb-file.ts";
+import { createEnv } from "./env.ts";
+import { FORMAT, IDENTITY, OPEN_MARKER, putHouse } from "./house.ts";
+import type { Identity } from "./house.ts";
+import { checkCensus, createHouseReader } from "./house-reader.ts";
+import type { HouseReader } from "./house-reader.ts";
+import { createIndexCheck } from "./index-check.ts";
+import { createKeyRing } from "./key-ring.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { fileBytes, openLmdbFile } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
-import { FileSnapshot } from "./snapshot.ts";
-import type { Env, EnvSpec, StateFactory } from "./types.ts";
+import { migrate, migrationsFor } from "./migrate.ts";
+import { createReserve } from "./reserve.ts";
+import type { Reserve } from "./reserve.ts";
+import { indexName, rowsName } from "./table.ts";
+import type { AnyTable, Env, EnvSpec, Migration, StateFactory } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 import type { FileReport } from "./verify-file.ts";
+import { WriteQueue } from "./write-queue.ts";
 
-/** How rows lie in a file: keys, check words, house rows. */
-const FORMAT = 1;
-const IDENTITY = encodeKey(["identity"]);
+/** A file above this size that was closed cleanly is not walked whole at its next start; a second reads about a gigabyte. */
+const WHOLE_WALK_BYTES = 256 * 2 ** 20;
 
 type Spec = Omit<EnvSpec, "directory">;
-
-/** Who a file says it is. */
-interface Identity {
-  readonly format: number;
-  readonly name: string;
-  readonly schema: number;
-}
 
 /** What the factory works with. The folder must be locked by this process (`lockStateDirectory`). */
 export interface StateOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** The running Steward, e.g. `0.1.0`: kept in the files, so that an older one can say who reads them. */
+  readonly version?: string;
+  /** Room kept for a full disk (`RESERVE_BYTES` for a daemon); 0 unless said otherwise. */
+  readonly reserveBytes?: number;
+}
+
+/** What an open works with. */
+interface Opening extends StateOptions {
+  readonly version: string;
+  readonly reserve: Reserve;
+  readonly signal: AbortSignal | undefined;
+  readonly closed: () => void;
 }
 
 /**
  * Opens environments as `<directory>/<name>.mdb`. `open` throws `corrupt` for a damaged primary file, `unsupported` for one of
- * another schema, `conflict` when the environment is open already.
+ * a newer schema or of an older one that no migration leads on from, `conflict` when the environment is open already.
  */
 export function createStateFactory(options: StateOptions): StateFactory {
   const open = new Set<string>();
+  const { directory, clock, version = "", reserveBytes = 0 } = options;
+  const reserve = createReserve({ directory, bytes: reserveBytes, clock, log: options.log });
+  let prepared: Promise<void> | undefined;
   return {
-    async open(spec) {
+    async open(spec, signal) {
       assert(/^[a-z0-9][a-z0-9-]*$/.test(spec.name), `"${spec.name}" can name a file`);
       if (open.has(spec.name)) throw new StewardError("conflict", `the store ${spec.name} is open already`);
       open.add(spec.name);
       try {
-        return await openEnv(spec, options, () => open.delete(spec.name));
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        await (prepared ??= reserve.prepare());
+        return await openEnv(spec, { ...options, version, reserve, signal, closed: () => open.delete(spec.name) });
       } catch (error) {
         open.delete(spec.name);
         throw error;
@@ -58,43 +76,73 @@ export function createStateFactory(options: StateOptions): StateFactory {
   };
 }
 
-async function openEnv(spec: Spec, options: StateOptions, closed: () => void): Promise<Env> {
-  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+interface Opened {
+  readonly file: LmdbFile;
+  readonly rows: ReadonlyMap<string, number>;
+}
+
+async function openEnv(spec: Spec, options: Opening): Promise<Env> {
   const path = join(options.directory, `${spec.name}.mdb`);
   const log = options.log.child("state", { store: spec.name });
-  if (!existsSync(path)) await createFile(path, spec, options.directory);
-  const { file, rows } = await openExisting(path, spec, log).catch(async (error: unknown) => {
+  if (!existsSync(path)) await createFile(path, spec, options);
+  const opening = { ...options, log };
+  const { file, rows } = await openExisting(path, spec, opening).catch(async (error: unknown) => {
     if (!spec.derived || !(error instanceof StewardError) || (error.code !== "corrupt" && error.code !== "unsupported")) throw error;
     log.warn("a derived store is made anew", { reason: error.message });
     removeFile(path);
-    await createFile(path, spec, options.directory);
-    return openExisting(path, spec, log);
+    await createFile(path, spec, options);
+    return openExisting(path, spec, opening);
   });
-  await file.transact(() => putHouse(file, OPEN_MARKER, String(process.pid)));
-  return createEnv(spec, { file, clock: options.clock, log, rows, closed });
+  await file.transact(() => putHouse(file, OPEN_MARKER, process.pid));
+  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve });
 }
 
-async function openExisting(path: string, spec: Spec, log: Log): Promise<{ file: LmdbFile; rows: ReadonlyMap<string, number> }> {
-  const report = await verifyFile(path);
-  const file = openLmdbFile(path, storeNames(spec));
+async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
+  const { report, house } = await inspect(path, options.log);
+  checkIdentity(path, spec, house.identity(path), options.version);
+  const migrations = migrationsFor(path, spec, house.identity(path), house.migration());
+  checkCensus(path, report, house);
+  if (migrations.length === 0) checkIndexes(path, spec.tables, report);
+  const file = openLmdbFile(path, [...spec.tables, ...migrations.flatMap(({ tables }) => tables)], ringOf(spec));
   try {
-    const house = new FileSnapshot(file);
-    checkIdentity(path, spec, house.raw(file.store(HOUSE), IDENTITY));
-    if (house.raw(file.store(HOUSE), OPEN_MARKER) !== undefined) log.warn("was not closed cleanly; the whole file was checked and is sound", { pages: report.pages });
-    return { file, rows: checkRows(path, spec, report, house) };
+    const rows = house.census();
+    return { file, rows: migrations.length === 0 ? rows : await bring(file, spec, options, { rows, migrations, house }) };
   } catch (error) {
     await file.close();
     throw error;
   }
 }
 
+// Before LMDB maps it: an unclean stop, or a file small enough, gets the whole walk.
+async function inspect(path: string, log: Log): Promise<{ report: FileReport; house: HouseReader }> {
+  if (fileBytes(path) > WHOLE_WALK_BYTES) {
+    const house = createHouseReader();
+    const report = await verifyFile(path, { depth: "paths", visit: house.visit });
+    if (house.closed()) return { report, house };
+  }
+  const house = createHouseReader();
+  const report = await verifyFile(path, { visit: house.visit });
+  if (!house.closed()) log.warn("was not closed cleanly; the whole file was checked and is sound", { pages: report.pages });
+  return { report, house };
+}
+
+async function bring(file: LmdbFile, spec: Spec, options: Opening, from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader }): Promise<ReadonlyMap<string, number>> {
+  const { clock, log, reserve, signal, version } = options;
+  const queue = new WriteQueue({ file, clock, log, maxBytes: spec.maxBytes, rows: from.rows, reserve });
+  await migrate({ file, queue, log, version, signal }, spec.name, from.migrations, from.house.migration());
+  const indexes = createIndexCheck(spec.tables);
+  await verifyFile(file.path, { visit: (store, key, value) => indexes.visit(store, key, value) });
+  assert(indexes.problems().length === 0, `the migrations of ${spec.name} keep the indexes: ${indexes.problems().join("; ")}`);
+  return queue.rows;
+}
+
 // A new file gets its name only once it is whole, so an empty or unnamed one is always damage and never a fresh start.
-async function createFile(path: string, spec: Spec, directory: string): Promise<void> {
+async function createFile(path: string, spec: Spec, { directory, version }: Opening): Promise<void> {
   const fresh = `${path}.new`;
   removeFile(fresh);
-  const file = openLmdbFile(fresh, storeNames(spec));
-  const identity: Identity = { format: FORMAT, name: spec.name, schema: spec.schema };
-  await file.transact(() => putHouse(file, IDENTITY, JSON.stringify(identity)));
+  const file = openLmdbFile(fresh, spec.tables, ringOf(spec));
+  const identity: Identity = { format: FORMAT, name: spec.name, schema: spec.schema, writer: version };
+  await file.transact(() => putHouse(file, IDENTITY, identity));
   await file.close();
   renameSync(fresh, path);
   removeFile(fresh);
@@ -103,40 +151,28 @@ async function createFile(path: string, spec: Spec, directory: string): Promise<
   closeSync(folder);
 }
 
-function checkIdentity(path: string, spec: Spec, value: Uint8Array | undefined): void {
-  const identity = value === undefined ? undefined : (JSON.parse(Buffer.from(value).toString("utf8")) as Identity);
-  if (identity?.name !== spec.name) {
+function checkIdentity(path: string, spec: Spec, { format, name, schema, writer }: Identity, version: string): void {
+  if (name !== spec.name) {
     throw new StewardError("corrupt", `${path} is not the store ${spec.name}`, { remedy: "move the file away, or put the right one in its place" });
   }
-  if (identity.format === FORMAT && identity.schema === spec.schema) return;
-  const newer = identity.format > FORMAT || identity.schema > spec.schema;
-  throw new StewardError("unsupported", `${path} has schema ${identity.schema} (format ${identity.format}); this Steward reads schema ${spec.schema} (format ${FORMAT})`, {
-    rule: "schema", remedy: newer ? "run the newer Steward that wrote it, or restore a backup of the older schema" : "run the older Steward that wrote it, or move the file away",
+  if (format <= FORMAT && schema <= spec.schema) return;
+  const reader = writer === undefined || writer === "" ? "the newer Steward that wrote it" : `Steward ${writer} or newer`;
+  throw new StewardError("unsupported", `${path} has schema ${schema} (format ${format}); this Steward${version === "" ? "" : ` ${version}`} reads schema ${spec.schema} (format ${FORMAT})`, {
+    rule: "schema", remedy: `run ${reader}, or restore a backup of schema ${spec.schema}`,
   });
 }
 
-function checkRows(path: string, spec: Spec, report: FileReport, house: FileSnapshot): ReadonlyMap<string, number> {
-  return new Map(spec.tables.map((table) => {
-    const stored = report.entries.get(rowsName(table)) ?? 0;
-    const counted = house.count(table);
-    if (stored !== counted) {
-      throw new StewardError("corrupt", `${path}: the table ${table.name} counted ${counted} rows and holds ${stored}`, { remedy: "restore the file from a backup, or move it away" });
-    }
+function checkIndexes(path: string, tables: readonly AnyTable[], report: FileReport): void {
+  for (const table of tables) {
     for (const index of table.indexes) {
-      if (stored === 0 || report.entries.has(indexName(table, index))) continue;
-      throw new StewardError("unsupported", `${path}: the table ${table.name} was written without its index ${index.name}`, { rule: "schema", remedy: "raise the schema number when an index is added" });
+      if ((report.entries.get(rowsName(table)) ?? 0) === 0 || report.entries.has(indexName(table, index))) continue;
+      throw new StewardError("unsupported", `${path}: the table ${table.name} was written without its index ${index.name}`, { rule: "schema", remedy: "raise the schema number and add a migration when an index is added" });
     }
-    return [table.name, stored] as const;
-  }));
+  }
 }
 
-function storeNames(spec: Spec): string[] {
-  return [HOUSE, ...spec.tables.flatMap((table) => [rowsName(table), ...table.indexes.map((index) => indexName(table, index))])];
-}
-
-function putHouse(file: LmdbFile, key: Uint8Array, value: string): void {
-  const house = file.store(HOUSE);
-  house.db.putSync(key, house.check.close(key, Buffer.from(value)));
+function ringOf(spec: Spec): KeyRing | undefined {
+  return spec.tables.some(({ sealed }) => sealed) ? createKeyRing(spec.name) : undefined;
 }
 
 function removeFile(path: string): void {

@@ -13,6 +13,8 @@ export interface TableOptions<K, V> {
   readonly indexes?: readonly Index<K, V>[];
   /** A put of one row more is refused with `disk_full`. */
   readonly limit: { readonly rows: number };
+  /** See `Table.sealed`; false unless said otherwise. */
+  readonly sealed?: boolean;
 }
 
 /** Declares a table once. */
@@ -21,7 +23,7 @@ export function defineTable<K, V>(options: TableOptions<K, V>): Table<K, V> {
   for (const name of [options.name, ...indexes.map((index) => index.name)]) assert(NAME.test(name), `"${name}" can name a table or an index`);
   assert(new Set(indexes.map((index) => index.name)).size === indexes.length, `the indexes of ${options.name} have different names`);
   assert(Number.isSafeInteger(options.limit.rows) && options.limit.rows > 0, `the limit of ${options.name} is a count of rows`);
-  return { name: options.name, key: options.key, value: options.value, indexes, limit: options.limit };
+  return { name: options.name, key: options.key, value: options.value, indexes, limit: options.limit, sealed: options.sealed ?? false };
 }
 
 /** The sub-database that holds a table's rows. */

@@ -1,10 +1,11 @@
 /** One change to an environment: rows, their index entries and the count of rows move together. */
 import { StewardError } from "../base/errors.ts";
-import { HOUSE, indexName, rowsName } from "./table.ts";
+import { indexName, rowsName } from "./table.ts";
+import { censusKey, KEY_WRITES, putHouse } from "./house.ts";
 import { encodeKey } from "./key-bytes.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
-import { censusKey, FileSnapshot } from "./snapshot.ts";
+import { FileSnapshot } from "./snapshot.ts";
 import type { AnyTable, Index, Table, Tx } from "./types.ts";
 
 /** The most that one change may write: keys and values of rows and index entries together. */
@@ -73,13 +74,14 @@ export class FileTx extends FileSnapshot implements Tx {
     this.effects.push(effect);
   }
 
-  /** Stores the counts of rows; the last step of a change. */
+  /** Stores the counts of rows and of encrypted values; the last step of a change. */
   writeCensus(): void {
-    const house = this.file.store(HOUSE);
-    for (const [name, rows] of this.rows) {
-      const key = censusKey({ name });
-      this.#write(() => house.db.putSync(key, house.check.close(key, Buffer.from(String(rows)))));
-    }
+    for (const [name, rows] of this.rows) this.#write(() => putHouse(this.file, censusKey({ name }), rows));
+    const { ring } = this.file;
+    const writes = ring?.due();
+    if (writes === undefined) return;
+    this.#write(() => putHouse(this.file, KEY_WRITES, writes));
+    this.after(() => ring?.counted(writes));
   }
 
   #putIndexes<K, V>(table: Table<K, V>, row: { key: K; bytes: Uint8Array; before: Uint8Array | undefined; value: V }): void {
@@ -132,8 +134,8 @@ export class FileTx extends FileSnapshot implements Tx {
   }
 }
 
-// An entry of a unique index is its key alone; otherwise the row's key follows, so that rows share an index key.
-function indexKeys<K, V>(index: Index<K, V>, row: { key: K; bytes: Uint8Array; value: V }): Map<string, Uint8Array> {
+/** The raw entries of a row. That of a unique index is its key alone; otherwise the row's key follows, so that rows share an index key. */
+export function indexKeys<K, V>(index: Index<K, V>, row: { key: K; bytes: Uint8Array; value: V }): Map<string, Uint8Array> {
   const keys = index.of(row.value, row.key).map((parts) => (index.unique ? encodeKey(parts) : Buffer.concat([encodeKey(parts), row.bytes])));
   return new Map(keys.map((key) => [Buffer.from(key).toString("latin1"), key]));
 }

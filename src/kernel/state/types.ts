@@ -35,12 +35,14 @@ export interface Table<K, V> {
   readonly value: ValueCodec<V>;
   readonly indexes: readonly Index<K, V>[];
   readonly limit: { readonly rows: number };
+  /** Values lie encrypted on disk. Keys and index keys do not, so nothing secret may stand in them. */
+  readonly sealed: boolean;
 }
 
 /** A table whose row type does not matter. */
 export type AnyTable = Table<unknown, unknown>;
 
-/** Bounds of a range in key parts; a prefix of a key is allowed. `end` is exclusive unless `inclusive`. */
+/** Bounds of a range in key parts; a prefix of a key is allowed. `start` is inclusive, `end` exclusive. */
 export interface Bounds {
   readonly start?: readonly KeyPart[];
   readonly end?: readonly KeyPart[];
@@ -67,6 +69,20 @@ export interface Tx extends Snapshot {
   after(effect: () => void): void;
 }
 
+/** Leads a file from one schema to the next. */
+export interface Migration {
+  /** The schema it starts from; it leads to the one after. */
+  readonly from: number;
+  /** Tables in the shape that it reads. The same names as now are fine: it deletes a row through the old and puts it through the new. */
+  readonly tables: readonly AnyTable[];
+  /**
+   * One chunk of the work, within the bounds of a change. Stored together with the cursor it gives, so an interrupted
+   * migration goes on where it was; undefined ends it. The first call gets undefined. May run twice on the same rows
+   * only when its change was not stored.
+   */
+  step(tx: Tx, cursor: readonly KeyPart[] | undefined): readonly KeyPart[] | undefined;
+}
+
 /** What an environment is. */
 export interface EnvSpec {
   readonly name: string;
@@ -75,6 +91,8 @@ export interface EnvSpec {
   readonly tables: readonly AnyTable[];
   /** Version of the stored shapes; a newer file is refused. */
   readonly schema: number;
+  /** How older files come to this schema, one row for each step. A file that none leads on from is refused. */
+  readonly migrations?: readonly Migration[];
   /** Can be rebuilt from other state: a damaged or foreign one is set aside and made anew. */
   readonly derived: boolean;
   /** The most the file may grow to. */
@@ -94,11 +112,53 @@ export interface EnvStatus {
   readonly reason: string | undefined;
 }
 
+/** How a change is taken. */
+export interface WriteOptions {
+  /**
+   * May use the room that is kept for the time when the disk is full, e.g. to note that something was revoked. Such a change
+   * may run a second time, when the first was not stored.
+   */
+  readonly urgent?: boolean;
+}
+
+/** A finished copy of an environment. */
+export interface BackupReport {
+  readonly name: string;
+  /** Name of the file in the folder. */
+  readonly file: string;
+  readonly schema: number;
+  /** Bytes of the file. */
+  readonly bytes: number;
+  /** Lower-case hexadecimal SHA-256 of the file. */
+  readonly sha256: string;
+  /** Rows of each table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** When the copied state was the current one, milliseconds since 1970. */
+  readonly madeAtMs: number;
+}
+
+/** The keys of an environment with sealed tables. */
+export interface Keyring {
+  /** `sealed` until the root key was given. `writes` counts what the current data key encrypted, rounded up. */
+  status(): { readonly sealed: boolean; readonly keys: number; readonly writes: number };
+  /**
+   * Takes the root key (32 bytes, copied) and with it the data keys; the first call ever makes the first data key. Throws
+   * `denied` for a wrong root key and `invalid` for one of another length.
+   */
+  unseal(rootKey: Uint8Array): Promise<void>;
+  /** Overwrites root and data keys in memory: reads and writes of sealed tables throw `sealed` from then on. */
+  seal(): void;
+  /** Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`. */
+  rotate(): Promise<void>;
+}
+
 /** An open environment. */
 export interface Env {
   readonly name: string;
+  /** Of its sealed tables; undefined when it has none. */
+  readonly keyring: Keyring | undefined;
   /** Resolves when durable; rejects with the change's own error and stores nothing when it throws. */
-  write<T>(change: (tx: Tx) => T): Promise<T>;
+  write<T>(change: (tx: Tx) => T, options?: WriteOptions): Promise<T>;
   /** Runs the view against one snapshot. Synchronous; no reference to the snapshot may outlive it. */
   read<T>(view: (snapshot: Snapshot) => T): T;
   /**
@@ -107,10 +167,17 @@ export interface Env {
    */
   scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void>;
   status(): EnvStatus;
+  /**
+   * Copies one consistent state, compacted and verified, as `<name>.mdb` into an existing folder that has no such file, and
+   * then writes `<name>.mdb.json`, the report: without it a copy is not complete. Sealed tables stay sealed. Gives way to
+   * other work; throws the signal's reason and leaves no file when that fires.
+   */
+  backup(directory: string, signal: AbortSignal): Promise<BackupReport>;
   close(): Promise<void>;
 }
 
 /** Opens environments below the state folder. */
 export interface StateFactory {
-  open(spec: Omit<EnvSpec, "directory">): Promise<Env>;
+  /** The signal ends a migration between two chunks; the next open goes on with it. */
+  open(spec: Omit<EnvSpec, "directory">, signal?: AbortSignal): Promise<Env>;
 }

@@ -8,7 +8,8 @@ import type { Log } from "../base/log.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { FileTx } from "./transaction.ts";
-import type { Tx } from "./types.ts";
+import type { Reserve } from "./reserve.ts";
+import type { Tx, WriteOptions } from "./types.ts";
 
 /** Changes that may wait in line, and their bytes as far as the latest changes tell. */
 export const QUEUE_CHANGES: number = 10_000;
@@ -20,6 +21,8 @@ const GROUP_BYTES = 4 * 2 ** 20;
 const GROUP_MS = 20;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
 const USABLE_SHARE = 0.9;
+/** How often readers of processes that died are looked for; they would keep pages from being used again. */
+const READERS_EVERY_MS = 60_000;
 
 /** What a queue works with. */
 export interface WriteQueueDeps {
@@ -29,12 +32,18 @@ export interface WriteQueueDeps {
   readonly maxBytes: number;
   /** Rows of each table as stored; the queue keeps it true from then on. */
   readonly rows: ReadonlyMap<string, number>;
+  readonly reserve: Reserve;
+  /** Runs after each commit. */
+  readonly committed?: () => void;
 }
 
 interface Pending {
+  readonly urgent: boolean;
   readonly run: (tx: Tx) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Ran before, in a group that the full disk did not take. */
+  again?: boolean;
 }
 
 interface Done {
@@ -55,8 +64,9 @@ export class WriteQueue {
   /** True while a change runs: reads of the environment would see its unfinished writes. */
   inChange = false;
   lastCommitAtMs: number | undefined;
-  /** Why the last commit failed; undefined once one succeeds. */
-  trouble: string | undefined;
+  #failure: StewardError | undefined;
+  #short = false;
+  #readersAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: WriteQueueDeps) {
     this.#deps = deps;
@@ -71,9 +81,17 @@ export class WriteQueue {
     return this.#queue.length + this.#waiting.size;
   }
 
-  push<T>(change: (tx: Tx) => T): Promise<T> {
+  /** Why writes are not taken as they should be; undefined once one is stored, or the disk has room again. */
+  get trouble(): string | undefined {
+    const shortage = this.#deps.reserve.shortage();
+    if (shortage === undefined && this.#short) this.#failure = undefined;
+    this.#short = shortage !== undefined;
+    return (shortage ?? this.#failure)?.message;
+  }
+
+  push<T>(change: (tx: Tx) => T, { urgent = false }: WriteOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      const pending: Pending = { run: change, resolve: resolve as (value: unknown) => void, reject };
+      const pending: Pending = { urgent, run: change, resolve: resolve as (value: unknown) => void, reject };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
       else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
       else this.#wait(pending);
@@ -118,6 +136,7 @@ export class WriteQueue {
       const group: Done[] = [];
       const before = this.#rows;
       try {
+        this.#forgetReaders();
         const full = this.#ceiling();
         await this.#deps.file.transact(() => this.#runGroup(group, full));
         this.#committed(group);
@@ -141,8 +160,8 @@ export class WriteQueue {
   }
 
   #runOne(pending: Pending, group: Done[], full: StewardError | undefined): number {
-    const { file } = this.#deps;
-    const tx = new FileTx(file, { rows: this.#rows, full });
+    const { file, reserve } = this.#deps;
+    const tx = new FileTx(file, { rows: this.#rows, full: full ?? (pending.urgent ? undefined : reserve.shortage()) });
     let value: unknown;
     try {
       this.inChange = true;
@@ -167,11 +186,12 @@ export class WriteQueue {
 
   #committed(group: readonly Done[]): void {
     this.lastCommitAtMs = this.#deps.clock.now();
-    this.trouble = undefined;
+    this.#failure = undefined;
     for (const { pending, value, effects } of group) {
       for (const effect of effects) this.#runEffect(effect);
       pending.resolve(value);
     }
+    this.#deps.committed?.();
   }
 
   // The write stands whatever an effect does, so its failure is ours and goes to the log.
@@ -184,9 +204,18 @@ export class WriteQueue {
   }
 
   #failed(group: readonly Done[], error: StewardError): void {
-    this.trouble = error.message;
-    this.#deps.log.error("a write could not be stored", { error, path: this.#deps.file.path, changes: group.length });
-    for (const { pending } of group) pending.reject(error);
+    const { file, log, reserve } = this.#deps;
+    this.#failure = error;
+    log.error("a write could not be stored", { error, path: file.path, changes: group.length });
+    if (error.code === "disk_full") reserve.release();
+    const shortage = reserve.shortage();
+    this.#short = shortage !== undefined;
+    const again: Pending[] = [];
+    for (const { pending } of group) {
+      if (shortage === undefined || !pending.urgent || pending.again === true) pending.reject(error);
+      else again.push(Object.assign(pending, { again: true }));
+    }
+    this.#queue.unshift(...again);
     if (group.length === 0) this.#queue.shift()?.reject(error); // nothing ran: without this the same failure would come for ever
   }
 
@@ -200,6 +229,13 @@ export class WriteQueue {
     }
     if (size.fileBytes < maxBytes || size.usedBytes < maxBytes * USABLE_SHARE) return undefined;
     return new StewardError("disk_full", `${file.path} has reached its ceiling of ${maxBytes} bytes`, { rule: "maxBytes", remedy: "raise the ceiling or delete what is no longer needed" });
+  }
+
+  #forgetReaders(): void {
+    const now = this.#deps.clock.monotonic();
+    if (now < this.#readersAtMs + READERS_EVERY_MS) return;
+    this.#readersAtMs = now;
+    this.#deps.file.root.readerCheck();
   }
 
   #exhausted(): StewardError {

@@ -1,0 +1,144 @@
+/**
+ * Copies a pinned state of an environment row by row into a fresh file. What LMDB itself copies cannot be told from damage by
+ * our check of the heads and cannot be stopped; this can, and the copy is verified whole before it gets its name.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open as openFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { open } from "lmdb";
+import type { Database, RootDatabase, Transaction } from "lmdb";
+import { StewardError } from "../base/errors.ts";
+import { OPEN_MARKER } from "./house.ts";
+import { checkCensus, createHouseReader } from "./house-reader.ts";
+import { lmdbError } from "./lmdb-file.ts";
+import { HOUSE } from "./table.ts";
+import type { BackupReport } from "./types.ts";
+import { verifyFile } from "./verify-file.ts";
+
+const BATCH_ROWS = 256;
+const BATCH_BYTES = 2 ** 18;
+
+type RawStore = Database<Buffer, Uint8Array>;
+
+/** One state of an environment that stays as it is until `done`. */
+export interface PinnedState {
+  readonly name: string;
+  readonly path: string;
+  readonly stores: ReadonlyMap<string, RawStore>;
+  readonly txn: Transaction;
+  readonly madeAtMs: number;
+  /** Lets LMDB use the pages again. */
+  done(): void;
+}
+
+/** All sub-databases of an open file by name, also those that no table stands for. */
+export function rawStores(root: RootDatabase<Buffer, Uint8Array>): ReadonlyMap<string, RawStore> {
+  const names = Array.from(root.getKeys({ start: Uint8Array.of(0) }), (key) => Buffer.from(key).toString("utf8").replace(/\0$/, ""));
+  return new Map(names.map((name) => [name, root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" })]));
+}
+
+/** Pins the newest state of an open file. */
+export function pinState(options: Pick<PinnedState, "name" | "path" | "stores" | "madeAtMs"> & { readonly root: RootDatabase<Buffer, Uint8Array> }): PinnedState {
+  const { root, ...rest } = options;
+  const txn = root.useReadTransaction();
+  return { ...rest, txn, done: () => txn.done() };
+}
+
+/** See `Env.backup`. The caller lets go of the state. */
+export async function backupState(state: PinnedState, directory: string, signal: AbortSignal): Promise<BackupReport> {
+  const file = `${state.name}.mdb`;
+  const target = join(directory, file);
+  await stat(directory); // LMDB would make it
+  if (await stat(target).catch(() => undefined)) throw new StewardError("conflict", `${target} is there already`, { remedy: "choose an empty folder" });
+  const part = `${target}.part`;
+  try {
+    await copyRows(state, part, signal);
+    await syncFile(part);
+    const report = await describe(state, part, { file, signal });
+    await rename(part, target);
+    await writeWhole(directory, `${file}.json`, report);
+    return report;
+  } catch (error) {
+    for (const left of [part, target, `${target}.json`]) await rm(left, { force: true });
+    throw error;
+  } finally {
+    await rm(`${part}-lock`, { force: true });
+  }
+}
+
+/** Writes a value as JSON under a name that it has only when it is whole and on the disk. */
+export async function writeWhole(directory: string, name: string, value: unknown): Promise<void> {
+  const path = join(directory, name);
+  await writeFile(`${path}.part`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await syncFile(`${path}.part`);
+  await rename(`${path}.part`, path);
+  await syncFile(directory);
+}
+
+/** Lower-case hexadecimal SHA-256 of a file. */
+export async function hashFile(path: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 18, ...(signal === undefined ? {} : { signal }) })) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+async function copyRows(state: PinnedState, part: string, signal: AbortSignal): Promise<void> {
+  await rm(part, { force: true });
+  const root = open<Buffer, Uint8Array>({ path: part, noSubdir: true, noSync: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: state.stores.size + 2 });
+  try {
+    for (const [name, from] of state.stores) {
+      const to = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
+      for (let rows = readBatch(from, state.txn, undefined); rows.length > 0; rows = readBatch(from, state.txn, rows.at(-1)?.key)) {
+        signal.throwIfAborted();
+        root.transactionSync(() => {
+          for (const { key, value } of rows) if (name !== HOUSE || Buffer.compare(key, OPEN_MARKER) !== 0) to.putSync(key, value, { append: true });
+        });
+        await setImmediate();
+      }
+    }
+    signal.throwIfAborted();
+  } catch (error) {
+    throw signal.aborted ? error : lmdbError(error, part);
+  } finally {
+    await root.close();
+  }
+}
+
+interface Row {
+  readonly key: Uint8Array;
+  readonly value: Buffer;
+}
+
+function readBatch(from: RawStore, transaction: Transaction, after: Uint8Array | undefined): Row[] {
+  const start = after === undefined ? Uint8Array.of(0) : Buffer.concat([after, Uint8Array.of(0)]);
+  const rows: Row[] = [];
+  let bytes = 0;
+  for (const { key, value } of from.getRange({ transaction, start, limit: BATCH_ROWS })) {
+    rows.push({ key, value });
+    bytes += value.length;
+    if (bytes >= BATCH_BYTES) break;
+  }
+  return rows;
+}
+
+async function describe(state: PinnedState, part: string, { file, signal }: { file: string; signal: AbortSignal }): Promise<BackupReport> {
+  const house = createHouseReader();
+  const report = await verifyFile(part, { visit: house.visit });
+  checkCensus(state.path, report, house);
+  signal.throwIfAborted();
+  const { size } = await stat(part);
+  return {
+    name: state.name, file, schema: house.identity(state.path).schema, bytes: size, sha256: await hashFile(part, signal), rows: Object.fromEntries(house.census()), madeAtMs: state.madeAtMs,
+  };
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await openFile(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

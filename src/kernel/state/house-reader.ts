@@ -1,0 +1,54 @@
+/** What a file says about itself, read while it is verified and before LMDB maps it. */
+import { StewardError } from "../base/errors.ts";
+import { houseJson, IDENTITY, MIGRATION, OPEN_MARKER, readIdentity } from "./house.ts";
+import type { Identity, MigrationRow } from "./house.ts";
+import { decodeKey } from "./key-bytes.ts";
+import { HOUSE, rowsName } from "./table.ts";
+import type { FileReport } from "./verify-file.ts";
+
+/** Collects the house rows of a walk. */
+export interface HouseReader {
+  /** For `verifyFile`. */
+  readonly visit: (store: string, key: Uint8Array, value: Uint8Array) => void;
+  /** Throws `corrupt` when there is none. */
+  identity(path: string): Identity;
+  migration(): MigrationRow | undefined;
+  /** Whether the file was closed as it should be. */
+  closed(): boolean;
+  /** Rows of each table as they were counted. */
+  census(): Map<string, number>;
+}
+
+/** A reader that has seen nothing yet. */
+export function createHouseReader(): HouseReader {
+  const rows = new Map<string, Uint8Array>();
+  const get = (key: Uint8Array): Uint8Array | undefined => rows.get(Buffer.from(key).toString("latin1"));
+  return {
+    visit(store, key, value) {
+      if (store === HOUSE) rows.set(Buffer.from(key).toString("latin1"), Uint8Array.from(value));
+    },
+    identity: (path) => readIdentity(path, get(IDENTITY)),
+    migration() {
+      const row = get(MIGRATION);
+      return row === undefined ? undefined : (houseJson(row) as MigrationRow);
+    },
+    closed: () => get(OPEN_MARKER) === undefined,
+    census: () => new Map([...rows].flatMap(([key, value]) => {
+      const [kind, table] = decodeKey(Buffer.from(key, "latin1"));
+      return kind === "rows" && typeof table === "string" ? [[table, houseJson(value) as number]] : [];
+    })),
+  };
+}
+
+/** Holds the rows that each table has against those it counted; throws `corrupt` where they differ. */
+export function checkCensus(path: string, report: FileReport, house: HouseReader): void {
+  const census = house.census();
+  const tables = new Set([...census.keys(), ...[...report.entries.keys()].filter((name) => name.startsWith(rowsName({ name: "" }))).map((name) => name.slice(rowsName({ name: "" }).length))]);
+  for (const table of tables) {
+    const counted = census.get(table) ?? 0;
+    const stored = report.entries.get(rowsName({ name: table })) ?? 0;
+    if (stored !== counted) {
+      throw new StewardError("corrupt", `${path}: the table ${table} counted ${counted} rows and holds ${stored}`, { remedy: "restore the file from a backup, or move it away" });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What an environment knows about itself, in rows of its own: who it is, the counts of its rows, how far a migration came and
+ * whether it is open.
+ */
+import { StewardError } from "../base/errors.ts";
+import { encodeKey } from "./key-bytes.ts";
+import type { LmdbFile } from "./lmdb-file.ts";
+import { HOUSE } from "./table.ts";
+import type { AnyTable, KeyPart } from "./types.ts";
+
+/** How rows lie in a file: keys, check words, house rows. */
+export const FORMAT: number = 1;
+/** Who the file is. */
+export const IDENTITY: Uint8Array = encodeKey(["identity"]);
+/** Stands while the environment is open; still there at a start, it tells of a crash. */
+export const OPEN_MARKER: Uint8Array = encodeKey(["open"]);
+/** How far a migration came; gone when it is done. */
+export const MIGRATION: Uint8Array = encodeKey(["migration"]);
+/** The wrapped data keys. */
+export const KEYRING: Uint8Array = encodeKey(["keyring"]);
+/** The most that the newest data key may have encrypted. */
+export const KEY_WRITES: Uint8Array = encodeKey(["key_writes"]);
+
+/** Who a file says it is. */
+export interface Identity {
+  readonly format: number;
+  readonly name: string;
+  readonly schema: number;
+  /** The Steward that brought the file to this schema; files from before this was kept have none. */
+  readonly writer?: string;
+}
+
+/** A migration in progress. */
+export interface MigrationRow {
+  readonly from: number;
+  readonly cursor: readonly KeyPart[];
+}
+
+/** The key of a table's row count. */
+export function censusKey(table: Pick<AnyTable, "name">): Uint8Array {
+  return encodeKey(["rows", table.name]);
+}
+
+/** Reads the identity from its row; throws `corrupt` when there is none. */
+export function readIdentity(path: string, value: Uint8Array | undefined): Identity {
+  if (value === undefined) throw new StewardError("corrupt", `${path} does not say which store it is`, { remedy: "move the file away, or put the right one in its place" });
+  return houseJson(value) as Identity;
+}
+
+/** The content of a house row, which its check word has vouched for. */
+export function houseJson(value: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(value).toString("utf8"));
+}
+
+/** Stores a house row; only inside a transaction. */
+export function putHouse(file: LmdbFile, key: Uint8Array, value: unknown): void {
+  const house = file.store(HOUSE);
+  house.db.putSync(key, house.check.close(key, Buffer.from(JSON.stringify(value))));
+}
+
+/** Takes a house row away; only inside a transaction. */
+export function removeHouse(file: LmdbFile, key: Uint8Array): void {
+  file.store(HOUSE).db.removeSync(key);
+}

@@ -1,0 +1,55 @@
+/** The keyring of an open environment: stores the wrapped data keys among what the environment knows about itself. */
+import { toStewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { houseJson, KEY_WRITES, KEYRING, putHouse } from "./house.ts";
+import { RETIRE_WRITES } from "./key-ring.ts";
+import type { KeyRing, KeyringRow } from "./key-ring.ts";
+import type { LmdbFile } from "./lmdb-file.ts";
+import { FileSnapshot } from "./snapshot.ts";
+import { HOUSE } from "./table.ts";
+import type { Keyring } from "./types.ts";
+import type { WriteQueue } from "./write-queue.ts";
+
+/** What a keyring works with. */
+export interface KeyringDeps {
+  readonly file: LmdbFile;
+  readonly ring: KeyRing;
+  readonly queue: WriteQueue;
+  readonly log: Log;
+}
+
+/** A keyring that also replaces its data key when that has encrypted enough; `worn` is to be asked after each commit. */
+export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring & { worn(): void } {
+  let rotating = false;
+  const rotate = async (): Promise<void> => {
+    await queue.push((tx) => {
+      const fresh = ring.fresh();
+      putHouse(file, KEYRING, fresh.row);
+      putHouse(file, KEY_WRITES, 0);
+      tx.after(() => fresh.adopt());
+    });
+  };
+  return {
+    status: () => ({ sealed: ring.sealed, keys: ring.keys, writes: ring.writes }),
+    async unseal(rootKey) {
+      const house = new FileSnapshot(file);
+      const row = house.raw(file.store(HOUSE), KEYRING);
+      const writes = house.raw(file.store(HOUSE), KEY_WRITES);
+      ring.open(rootKey, row === undefined ? undefined : (houseJson(row) as KeyringRow), writes === undefined ? 0 : (houseJson(writes) as number));
+      if (row !== undefined) return;
+      try {
+        await rotate();
+      } catch (error) {
+        ring.seal();
+        throw error;
+      }
+    },
+    seal: () => ring.seal(),
+    rotate,
+    worn() {
+      if (ring.sealed || rotating || ring.writes < RETIRE_WRITES) return;
+      rotating = true;
+      rotate().catch((thrown: unknown) => log.error("a data key is due for retirement and could not be replaced", { error: toStewardError(thrown) })).finally(() => (rotating = false));
+    },
+  };
+}

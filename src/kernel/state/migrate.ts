@@ -1,0 +1,98 @@
+/**
+ * Brings an older file to this Steward's schema, chunk by chunk. The file bears the new number from the first chunk on, so that
+ * an older Steward refuses what is half done; a cursor stored with each chunk lets the next start go on.
+ */
+import { setImmediate } from "node:timers/promises";
+import { assert, StewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { FORMAT, IDENTITY, MIGRATION, putHouse, removeHouse } from "./house.ts";
+import type { Identity, MigrationRow } from "./house.ts";
+import type { LmdbFile } from "./lmdb-file.ts";
+import { MAX_CHANGE_BYTES } from "./transaction.ts";
+import type { EnvSpec, KeyPart, Migration, Table, Tx } from "./types.ts";
+import type { WriteQueue } from "./write-queue.ts";
+
+const CHUNK_ROWS = 128;
+const CHUNK_BYTES = MAX_CHANGE_BYTES / 4;
+
+/** What a migration works with. */
+export interface MigrateDeps {
+  readonly file: LmdbFile;
+  readonly queue: WriteQueue;
+  readonly log: Log;
+  /** The running Steward, kept with the schema for the messages of older ones. */
+  readonly version: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The migrations that lead from a file to the schema, the unfinished one first. Throws `unsupported` when one is missing. */
+export function migrationsFor(path: string, spec: Pick<EnvSpec, "schema" | "migrations">, identity: Identity, unfinished: MigrationRow | undefined): readonly Migration[] {
+  const first = unfinished?.from ?? identity.schema;
+  return Array.from({ length: spec.schema - first }, (_, step) => {
+    const from = first + step;
+    const found = (spec.migrations ?? []).filter((migration) => migration.from === from);
+    assert(found.length <= 1, `one migration leads from schema ${from}`);
+    if (found[0] !== undefined) return found[0];
+    throw new StewardError("unsupported", `${path} has schema ${identity.schema}; this Steward reads schema ${spec.schema} and knows no way from ${from} to ${from + 1}`, {
+      rule: "schema", remedy: `run ${identity.writer === undefined ? "the older Steward that wrote it" : `Steward ${identity.writer}, which wrote it`}, or move the file away`,
+    });
+  });
+}
+
+/** Runs the migrations in order. Rejects with the signal's reason between two chunks; nothing is lost by that. */
+export async function migrate(deps: MigrateDeps, name: string, migrations: readonly Migration[], unfinished: MigrationRow | undefined): Promise<void> {
+  for (const [at, migration] of migrations.entries()) {
+    const to = migration.from + 1;
+    deps.log.info("a store is brought to a newer schema", { from: migration.from, to, resumed: at === 0 && unfinished !== undefined });
+    let cursor = at === 0 ? unfinished?.cursor : undefined;
+    let chunks = 0;
+    do {
+      deps.signal?.throwIfAborted();
+      cursor = await runChunk(deps, name, migration, cursor);
+      chunks += 1;
+      await setImmediate();
+    } while (cursor !== undefined);
+    deps.log.info("a store has reached a newer schema", { schema: to, chunks });
+  }
+}
+
+async function runChunk({ file, queue, version }: MigrateDeps, name: string, migration: Migration, cursor: readonly KeyPart[] | undefined): Promise<readonly KeyPart[] | undefined> {
+  return await queue.push((tx) => {
+    const next = migration.step(tx, cursor);
+    assert(next === undefined || JSON.stringify(next) !== JSON.stringify(cursor), `the migration from schema ${migration.from} moves on`);
+    const identity: Identity = { format: FORMAT, name, schema: migration.from + 1, writer: version };
+    putHouse(file, IDENTITY, identity);
+    if (next === undefined) removeHouse(file, MIGRATION);
+    else putHouse(file, MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
+    return next;
+  });
+}
+
+/**
+ * A migration that rewrites every row of a table: read in the old shape, put in the new one, left out when `convert` gives
+ * undefined. Indexes follow, so this is also how an index is added. The keys stay; both tables may have the same name.
+ */
+export function rewriteRows<K, A, B>(from: number, old: Table<K, A>, now: Table<K, B>, convert: (row: A, key: K) => B | undefined): Migration {
+  return {
+    from, tables: [old],
+    step(tx, cursor) {
+      let bytes = 0;
+      let rows = 0;
+      for (const [key, row] of tx.range(old, cursor === undefined ? {} : { start: cursor })) {
+        const fresh = convert(row, key);
+        const size = fresh === undefined ? 0 : now.value.write(fresh).length;
+        if (rows === CHUNK_ROWS || (rows > 0 && bytes + size > CHUNK_BYTES)) return old.key.toParts(key);
+        replace(tx, { old, now, key, fresh });
+        bytes += size;
+        rows += 1;
+      }
+      return undefined;
+    },
+  };
+}
+
+// The old shape takes the old index entries along; the new one then finds no row that it could not read.
+function replace<K, A, B>(tx: Tx, { old, now, key, fresh }: { old: Table<K, A>; now: Table<K, B>; key: K; fresh: B | undefined }): void {
+  tx.delete(old, key);
+  if (fresh !== undefined) tx.put(now, key, fresh);
+}

@@ -1,0 +1,95 @@
+/**
+ * Room on the disk that is given back when the disk is full, so that what must still be noted can be. A file of the state
+ * folder, filled with random bytes so that no file system stores it in less.
+ */
+import { randomFillSync } from "node:crypto";
+import { rmSync, statSync, statfsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { StewardError, toStewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+
+/** What the daemon keeps aside. */
+export const RESERVE_BYTES: number = 16 * 2 ** 20;
+
+/** Laid aside again only when as much stays free beside it, looked at no more often than this. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Room kept for a full disk, shared by the environments of a folder. */
+export interface Reserve {
+  /** Lays the room aside; when the disk has none, that is logged and the disk counts as full. */
+  prepare(): Promise<void>;
+  /** Gives the room back; false when it is in use already or there is none. */
+  release(): boolean;
+  /** Set while the room is in use: what to refuse ordinary changes with. Begins to lay it aside again once the disk has room. */
+  shortage(): StewardError | undefined;
+}
+
+/** What a reserve works with. `bytes` 0 keeps nothing. */
+export interface ReserveOptions {
+  readonly directory: string;
+  readonly bytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The reserve of a state folder. */
+export function createReserve({ directory, bytes, clock, log }: ReserveOptions): Reserve {
+  const path = join(directory, "reserve");
+  let state: "ready" | "released" | "filling" = "ready";
+  let lookAt = 0;
+  const fill = async (): Promise<void> => {
+    state = "filling";
+    try {
+      await writeFile(path, bytes);
+      state = "ready";
+    } catch (error) {
+      state = "released";
+      log.warn("no room can be kept for a full disk", { error: toStewardError(error), path });
+    }
+  };
+  return {
+    async prepare() {
+      if (bytes > 0 && statSync(path, { throwIfNoEntry: false })?.size !== bytes) await fill();
+    },
+    release() {
+      if (bytes === 0 || state !== "ready") return false;
+      log.error("the disk is full: only urgent changes and deletions are stored until there is room", { path, freedBytes: bytes });
+      rmSync(path, { force: true });
+      state = "released";
+      return true;
+    },
+    shortage() {
+      if (state === "ready") return undefined;
+      if (state === "released" && clock.monotonic() >= lookAt) {
+        lookAt = clock.monotonic() + LOOK_EVERY_MS;
+        if (hasRoom(directory, 2 * bytes)) void fill().then(() => state === "ready" && log.info("the disk has room again", { path }));
+      }
+      return new StewardError("disk_full", `the disk of ${directory} is full`, { rule: "reserve", remedy: "free space on it; Steward goes on by itself" });
+    },
+  };
+}
+
+function hasRoom(directory: string, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize >= bytes;
+}
+
+async function writeFile(path: string, bytes: number): Promise<void> {
+  const fresh = `${path}.new`;
+  try {
+    const file = await open(fresh, "w", 0o600);
+    try {
+      const block = new Uint8Array(2 ** 20);
+      for (let at = 0; at < bytes; at += block.length) await file.writeFile(randomFillSync(block).subarray(0, Math.min(block.length, bytes - at)));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}
