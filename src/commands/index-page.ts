@@ -12,6 +12,7 @@ code { overflow-wrap: anywhere; }
 `;
 
 const rows: readonly (readonly [path: string, what: string])[] = [
+  ["/docs", "every method with an example"],
   ["/api/v1/duplicates", "groups of near-duplicate documents"],
   ["/api/v1/documents", "the documents of the archives"],
   ["/api/v1/jobs", "what runs and what ran"],
