@@ -1,0 +1,78 @@
+/** Runs what comes again: staggered, never overlapping, cancelled with the process (KERNEL §1.4). */
+import type { Clock } from "../base/clock.ts";
+import { assert } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Component } from "./component.ts";
+import { createDeadline } from "./deadline.ts";
+import { ScheduleRunner } from "./schedule-runner.ts";
+import type { Schedule, ScheduleHandle, Scheduler } from "./schedule.ts";
+
+const MOST_SCHEDULES = 1000;
+const MOST_HISTORY = 1000;
+
+/** What a scheduler works with. */
+export interface SchedulerDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How it stands among the components. */
+export interface SchedulerOptions {
+  /** The component's name. */
+  readonly name: string;
+  readonly needs?: readonly string[];
+}
+
+/** A scheduler, which is a component: nothing runs before its start, and its stop cancels and awaits what runs. */
+export function createScheduler(deps: SchedulerDeps, options: SchedulerOptions): Scheduler & Component {
+  const runners = new Map<string, ScheduleRunner>();
+  let started = false;
+  let pausedBy: string | undefined;
+
+  const add = (schedule: Schedule): ScheduleHandle => {
+    assert(!runners.has(schedule.name), `the schedule ${schedule.name} is added once`);
+    assert(runners.size < MOST_SCHEDULES, `${options.name} has at most ${MOST_SCHEDULES} schedules`);
+    assert(schedule.everyMs >= 1 && schedule.staggerMs >= 0, `${schedule.name} comes again after some time`);
+    assert(Number.isInteger(schedule.history) && schedule.history >= 0 && schedule.history <= MOST_HISTORY, `${schedule.name} remembers 0 to ${MOST_HISTORY} runs`);
+    const runner = new ScheduleRunner(schedule, deps);
+    runners.set(schedule.name, runner);
+    if (started) runner.start();
+    if (pausedBy !== undefined) runner.pause(pausedBy);
+    return {
+      runNow: () => runner.runNow(),
+      status: () => runner.status(),
+      remove() {
+        if (runners.get(schedule.name) === runner) runners.delete(schedule.name);
+        return runner.end(`the schedule ${schedule.name} was removed`);
+      },
+    };
+  };
+  return {
+    add,
+    status: () => [...runners.values()].map((runner) => runner.status()),
+    pause(reason) {
+      pausedBy = reason;
+      for (const runner of runners.values()) runner.pause(reason);
+    },
+    resume() {
+      pausedBy = undefined;
+      for (const runner of runners.values()) runner.resume();
+    },
+    paused: () => pausedBy,
+    name: options.name, needs: options.needs ?? [], readiness: "reported",
+    start() {
+      started = true;
+      for (const runner of runners.values()) {
+        runner.start();
+        if (pausedBy !== undefined) runner.pause(pausedBy);
+      }
+      return Promise.resolve();
+    },
+    async stop(deadlineMs) {
+      started = false;
+      const ended = Promise.all([...runners.values()].map((runner) => runner.end("the process stops")));
+      // A run that does not heed its signal is left behind; whoever stops the process sees the component late.
+      await createDeadline(deps.clock, deadlineMs).wait(ended);
+    },
+  };
+}
