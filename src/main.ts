@@ -39,6 +39,14 @@ async function run(invocation: Invocation): Promise<number> {
       const { healthcheck } = await import("./commands/healthcheck.ts");
       return healthcheck(invocation.options, process.env, output);
     }
+    case "backup": {
+      const { backup } = await import("./commands/backup.ts");
+      return backup(invocation.options, process.env, output);
+    }
+    case "check": {
+      const { check } = await import("./commands/check.ts");
+      return check(invocation.options, process.env, output);
+    }
     case "dedup": {
       const { dedup } = await import("./commands/dedup.ts");
       return dedup(invocation.options);

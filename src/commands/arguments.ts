@@ -4,7 +4,7 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
 import { parseDuration } from "../kernel/config/units.ts";
-import { asParseArgs, commandNames, daemonOptions, dedupOptions, type NumberRange, type Option, type OptionTable } from "./options.ts";
+import { asParseArgs, commandNames, daemonOptions, dedupOptions, folderOptions, type NumberRange, type Option, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -46,6 +46,21 @@ export interface HealthcheckArguments extends DaemonArguments {
   readonly timeoutMs: number;
 }
 
+/** What `steward backup` was asked for. */
+export interface BackupArguments extends DaemonArguments {
+  /** The folder to make or to fill; it must be empty. */
+  readonly target: string;
+}
+
+/** What `steward check` was asked for. */
+export interface CheckArguments extends DaemonArguments {
+  /** A state folder or a backup; undefined is the state folder of the configuration. */
+  readonly directory: string | undefined;
+}
+
+/** A command with a help text of its own. */
+export type HelpTopic = "steward" | "dedup" | "backup" | "check";
+
 /** What is to be done. */
 export type Invocation =
   | { readonly command: "serve"; readonly options: DaemonArguments }
@@ -53,7 +68,9 @@ export type Invocation =
   | { readonly command: "print-effective-config"; readonly options: EffectiveConfigArguments }
   | { readonly command: "healthcheck"; readonly options: HealthcheckArguments }
   | { readonly command: "dedup"; readonly options: DedupArguments }
-  | { readonly command: "help"; readonly topic: "steward" | "dedup" }
+  | { readonly command: "help"; readonly topic: HelpTopic }
+  | { readonly command: "backup"; readonly options: BackupArguments }
+  | { readonly command: "check"; readonly options: CheckArguments }
   | { readonly command: "version" };
 
 const HEALTHCHECK_MS = 5000;
@@ -63,6 +80,8 @@ export function parseArguments(args: readonly string[]): Invocation {
   const [first, ...rest] = args;
   if (first === undefined || first.startsWith("-")) return parseDaemon(args);
   if (first === "dedup") return parseDedup(rest);
+  if (first === "backup") return parseBackup(rest);
+  if (first === "check") return parseCheck(rest);
   if (first === "help") return parseHelp(rest);
   throw misuse(`unknown command ${quote(first)}`, nearest(first, commandNames));
 }
@@ -101,10 +120,28 @@ function parseDedup(args: readonly string[]): Invocation {
   };
 }
 
+function parseBackup(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, folderOptions, "backup");
+  if (parsed.switches.has("help")) return { command: "help", topic: "backup" };
+  const [target, extra] = parsed.positionals;
+  if (target === undefined || target === "") throw misuse("DIR is needed: a new or an empty folder", undefined, "backup");
+  if (extra !== undefined) throw misuse(`unexpected argument ${quote(extra)}`, undefined, "backup");
+  return { command: "backup", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo"), target } };
+}
+
+function parseCheck(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, folderOptions, "check");
+  if (parsed.switches.has("help")) return { command: "help", topic: "check" };
+  const [directory, extra] = parsed.positionals;
+  if (directory === "") throw misuse("DIR must not be empty", undefined, "check");
+  if (extra !== undefined) throw misuse(`unexpected argument ${quote(extra)}`, undefined, "check");
+  return { command: "check", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo"), directory } };
+}
+
 function parseHelp(args: readonly string[]): Invocation {
   const [topic] = args;
   if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
-  if (topic === "dedup") return { command: "help", topic };
+  if (topic === "dedup" || topic === "backup" || topic === "check") return { command: "help", topic };
   throw misuse(`there is no help on ${quote(topic)}`, nearest(topic, commandNames));
 }
 

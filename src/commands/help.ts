@@ -1,4 +1,5 @@
 /** The help texts, at most 80 columns wide. */
+import type { HelpTopic } from "./arguments.ts";
 
 const steward = `Steward finds near-duplicates in a document archive.
 
@@ -9,6 +10,8 @@ Usage:
   steward -healthcheck [-config FILE]
                                 ask the running daemon whether it is ready
   steward dedup PATH...         find duplicates once, print them and end
+  steward backup DIR            copy the state folder; the daemon may run
+  steward check [DIR]           look for damage in the state or in a backup
 
 Options of the daemon (one dash or two):
   -config FILE   read this YAML file; without it only the environment counts
@@ -46,7 +49,7 @@ Examples:
 
 The daemon prints its address on standard output and logs to standard error.
 It ends with 0 after Ctrl-C or SIGTERM, 1 on failure, 2 on wrong use.
-More: steward dedup --help
+More: steward dedup --help, steward backup --help, steward check --help
 `;
 
 const dedup = `Finds near-duplicate documents and prints them in groups.
@@ -79,7 +82,53 @@ or deleted. Ends with 0 when the run was complete, also when documents were
 skipped; 1 when it failed, 2 on wrong use, 130 on Ctrl-C.
 `;
 
+const backup = `Copies everything that Steward keeps, as it stood at one moment.
+
+Usage:
+  steward backup [OPTIONS] DIR
+
+DIR is made when it is missing and must be empty. The daemon may run meanwhile
+and goes on. What Steward can make anew is left out. To restore, stop the
+daemon and put the files of DIR into an empty state folder.
+
+Options:
+  --config FILE   the daemon's configuration; it says where the state folder is
+  --demo          back up the state of the demo
+  --help          print this text
+
+Examples:
+  steward backup /var/backups/steward/2026-02-03
+  steward backup --config steward.yaml /mnt/backup
+
+The file manifest.json comes last: without it a backup is not complete. Ends
+with 0 when it is, 1 when it failed, 2 on wrong use, 130 on Ctrl-C.
+`;
+
+const check = `Walks everything that Steward keeps and says whether it is sound.
+
+Usage:
+  steward check [OPTIONS] [DIR]
+
+DIR is a state folder or a backup; without it, the state folder of the
+configuration. Nothing is changed. The daemon must not be running on it.
+
+Options:
+  --config FILE   the daemon's configuration; it says where the state folder is
+  --demo          check the state of the demo
+  --help          print this text
+
+Examples:
+  steward check
+  steward check /var/backups/steward/2026-02-03
+
+Ends with 0 when everything is sound; 1 when a store needs a backup or a newer
+Steward, or could not be looked at; 3 when the next start puts right what is
+wrong; 2 on wrong use, 130 on Ctrl-C.
+`;
+
+const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check };
+
 /** The help on a topic, with its last line break. */
-export function helpText(topic: "steward" | "dedup"): string {
-  return topic === "dedup" ? dedup : steward;
+export function helpText(topic: HelpTopic): string {
+  return texts[topic];
 }

@@ -47,8 +47,15 @@ export const dedupOptions: OptionTable = {
   help: { short: "h" },
 };
 
+/** The options of `steward backup` and `steward check`: where the state folder is, as for the daemon. */
+export const folderOptions: OptionTable = {
+  config: { value: "text" },
+  demo: {},
+  help: { short: "h" },
+};
+
 /** The commands beside the daemon. */
-export const commandNames: readonly string[] = ["dedup", "help"];
+export const commandNames: readonly string[] = ["dedup", "backup", "check", "help"];
 
 /** The table in the form of `node:util` parseArgs. */
 export function asParseArgs(table: OptionTable): Record<string, ParseArgsOptionDescriptor> {

@@ -21,6 +21,7 @@ import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
+import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
@@ -117,7 +118,7 @@ function dedupComponent(house: House): Component {
     name: "dedup", needs: ["pool"], readiness: "required",
     health: () => (house.dedup?.healthy() === false ? { ok: false, reason: "a store is not well" } : { ok: true }),
     async start(signal) {
-      const state = createStateFactory({ directory: stateDirectory, clock: systemClock, log: log.child("state") });
+      const state = createStateFactory({ directory: stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES });
       house.dedup = await openDedup({ state, pool, clock: systemClock, ids: systemIds, log: log.child("dedup") }, {
         archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)),
         parameters: defaultParameters, syncIntervalMs: config.get(dedupSyncInterval), demo: demo.demo,

@@ -6,14 +6,14 @@ import type { Clock } from "../kernel/base/clock.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { createJobs, jobTables } from "../kernel/jobs/jobs.ts";
+import { createJobs } from "../kernel/jobs/jobs.ts";
 import type { Jobs } from "../kernel/jobs/types.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Service } from "../kernel/service.ts";
-import type { AnyTable, Env, StateFactory } from "../kernel/state/types.ts";
+import type { Env, EnvSpec, StateFactory } from "../kernel/state/types.ts";
 import { createAnalysisJob } from "./analysis/job.ts";
 import type { AnalysisParameters } from "./analysis/parameters.ts";
-import { createEnvSketchStore, SKETCH_SCHEMA, sketchTables } from "./analysis/sketch-store.ts";
+import { createEnvSketchStore } from "./analysis/sketch-store.ts";
 import { analysisHandlers } from "./api/analysis.ts";
 import { documentHandlers } from "./api/documents.ts";
 import { duplicateHandlers } from "./api/duplicates.ts";
@@ -27,12 +27,8 @@ import { openDocumentStore } from "./documents/store.ts";
 import { createMembership } from "./groups/membership.ts";
 import { showMemberships } from "./groups/present.ts";
 import { openGroupIndex } from "./groups/store.ts";
+import { mainStore, sketchStore, textStore } from "./stores.ts";
 import { createSyncJob } from "./sync/job.ts";
-import { decisions, documents, groups, meta, texts } from "./tables.ts";
-
-const GIB = 2 ** 30;
-/** Version of the stored shapes of documents, groups, decisions and jobs, and of texts. */
-const SCHEMA = 1;
 
 /** What the document service stands on. */
 export interface DedupDeps {
@@ -73,24 +69,20 @@ interface Envs {
 export async function openDedup(deps: DedupDeps, options: DedupOptions, signal: AbortSignal): Promise<Dedup> {
   const opened: Env[] = [];
   try {
-    return await assemble(deps, options, await openEnvs(deps.state, opened), signal);
+    return await assemble(deps, options, await openEnvs(deps.state, opened, signal), signal);
   } catch (error) {
     for (const env of opened.toReversed()) await env.close();
     throw error;
   }
 }
 
-async function openEnvs(state: StateFactory, opened: Env[]): Promise<Envs> {
-  const open = async (name: string, tables: readonly unknown[], rest: { schema: number; derived: boolean; maxBytes: number }): Promise<Env> => {
-    const env = await state.open({ name, tables: tables as readonly AnyTable[], ...rest });
+async function openEnvs(state: StateFactory, opened: Env[], signal: AbortSignal): Promise<Envs> {
+  const open = async (spec: Omit<EnvSpec, "directory">): Promise<Env> => {
+    const env = await state.open(spec, signal);
     opened.push(env);
     return env;
   };
-  return {
-    main: await open("dedup", [documents, groups, decisions, meta, ...jobTables], { schema: SCHEMA, derived: false, maxBytes: 32 * GIB }),
-    text: await open("dedup-text", [texts], { schema: SCHEMA, derived: false, maxBytes: 128 * GIB }),
-    sketch: await open("dedup-sketch", sketchTables, { schema: SKETCH_SCHEMA, derived: true, maxBytes: 128 * GIB }),
-  };
+  return { main: await open(mainStore), text: await open(textStore), sketch: await open(sketchStore) };
 }
 
 async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, signal: AbortSignal): Promise<Dedup> {

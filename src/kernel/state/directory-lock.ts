@@ -10,6 +10,9 @@ import { StewardError } from "../base/errors.ts";
 
 const SQLITE_BUSY = 5;
 
+/** Held here, since SQLite lets go of a lock whose handle is collected as garbage. */
+const held = new Set<DatabaseSync>();
+
 /** A held state folder. */
 export interface DirectoryLock {
   readonly directory: string;
@@ -27,12 +30,11 @@ export function lockStateDirectory(directory: string): DirectoryLock {
   const holderFile = join(directory, "lock.pid");
   const lock = take(directory, holderFile);
   writeFileSync(holderFile, `${process.pid}\n`, { mode: 0o600 });
-  let held = true;
+  held.add(lock);
   return {
     directory,
     release() {
-      if (!held) return;
-      held = false;
+      if (!held.delete(lock)) return;
       rmSync(holderFile, { force: true });
       lock.close();
     },

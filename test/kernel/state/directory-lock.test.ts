@@ -63,3 +63,18 @@ it("is free at once after its holder was killed, whatever the holder left behind
   writeFileSync(join(directory, "lock.pid"), `${process.ppid}\n`); // a process id that another program has by now
   lockStateDirectory(directory).release();
 });
+
+it("stays taken when its holder forgets the handle and the garbage is collected", async () => {
+  const directory = temporaryFolder();
+  const script = `
+    const { lockStateDirectory } = await import(${JSON.stringify(fileURLToPath(new URL("../../../src/kernel/state/directory-lock.ts", import.meta.url)))});
+    lockStateDirectory(process.argv[1]);
+    await new Promise(setImmediate);
+    for (let round = 0; round < 5; round += 1) { gc(); await new Promise(setImmediate); }
+    console.log("collected");
+    setInterval(() => {}, 1_000);`;
+  const child = spawn(process.execPath, ["--expose-gc", "--input-type=module", "-e", script, directory], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  for await (const line of createInterface({ input: child.stdout })) if (line === "collected") break;
+  expect(() => lockStateDirectory(directory)).toThrow(`process ${child.pid}`);
+});

@@ -1,0 +1,45 @@
+/**
+ * `steward backup DIR`: copies all stores of the state folder as they stand together at one moment. The daemon may run and goes
+ * on; a backup is a state folder that it can be started with.
+ */
+import { resolve } from "node:path";
+import { dedupStores } from "../dedup/stores.ts";
+import { systemClock } from "../kernel/base/clock.ts";
+import { StewardError } from "../kernel/base/errors.ts";
+import type { Environment } from "../kernel/config/key.ts";
+import { backupFolder } from "../kernel/state/folder-backup.ts";
+import type { BackupArguments } from "./arguments.ts";
+import { configureDaemon } from "./configuration.ts";
+import { mebibytes } from "./report/size.ts";
+import type { CommandOutput } from "./validate.ts";
+import { stewardVersion } from "./version.ts";
+
+const INTERRUPTED = 130;
+
+/** Runs the command; resolves with 0, or 130 after Ctrl-C. Throws what made it fail; the target then holds no copy. */
+export async function backup(options: BackupArguments, environment: Environment, output: CommandOutput): Promise<number> {
+  const { stateDirectory } = configureDaemon(options, environment);
+  const interrupt = new AbortController();
+  const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  try {
+    const { stores, leftOut } = await backupFolder({
+      directory: stateDirectory, target: resolve(options.target), derived: dedupStores.filter(({ derived }) => derived).map(({ name }) => name), version: stewardVersion(),
+      clock: systemClock, signal: interrupt.signal,
+      copied: ({ file, bytes, rows }) => output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
+    });
+    for (const name of leftOut) output.stdout(`${name}.mdb: left out, Steward makes it anew\n`);
+    output.stdout(`backup of ${stateDirectory} complete: ${stores.length} ${stores.length === 1 ? "store" : "stores"}, ${mebibytes(stores.reduce((sum, { bytes }) => sum + bytes, 0))} in ${resolve(options.target)}\n`);
+    return 0;
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    output.stderr("steward backup: interrupted; nothing was kept\n");
+    return INTERRUPTED;
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  }
+}
+
+function rowCount(rows: Readonly<Record<string, number>>): number {
+  return Object.values(rows).reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,145 @@
+/**
+ * Copies all environments of a state folder as they were at one instant, also while a daemon writes them: LMDB lets a second
+ * process read. All states are pinned first; when none was committed to in between, they stood together at that moment, as a
+ * crash then would have left them.
+ */
+import { mkdirSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { open } from "lmdb";
+import type { RootDatabase } from "lmdb";
+import type { Clock } from "../base/clock.ts";
+import { StewardError } from "../base/errors.ts";
+import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
+import type { PinnedState } from "./backup.ts";
+import { lockStateDirectory } from "./directory-lock.ts";
+import { lmdbError } from "./lmdb-file.ts";
+import type { BackupReport } from "./types.ts";
+import { verifyFile } from "./verify-file.ts";
+
+/** The name of the list that makes a backup complete. */
+export const MANIFEST = "manifest.json";
+
+const FOREIGN_STORES = 256;
+const PIN_ATTEMPTS = 1_000;
+
+/** What a complete backup consists of. */
+export interface BackupManifest {
+  readonly format: 1;
+  /** The Steward that made it. */
+  readonly steward: string;
+  readonly madeAtMs: number;
+  readonly stores: readonly BackupReport[];
+  /** Stores that are not in it because Steward makes them anew from the others. */
+  readonly leftOut: readonly string[];
+}
+
+/** What to copy where. */
+export interface FolderBackupOptions {
+  readonly directory: string;
+  /** Made when it is missing, refused when it holds anything. */
+  readonly target: string;
+  /** Stores that can be made anew and are left out. */
+  readonly derived: readonly string[];
+  readonly version: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called when a store is copied. */
+  readonly copied: (report: BackupReport) => void;
+}
+
+interface Source {
+  readonly name: string;
+  readonly path: string;
+  readonly root: RootDatabase<Buffer, Uint8Array>;
+  readonly stores: PinnedState["stores"];
+}
+
+/**
+ * Makes the backup. Throws `not_found` for a folder without stores, `conflict` for a target that is not empty, `corrupt` when a
+ * copy does not hold what its store counted; what was copied until then is taken away again.
+ */
+export async function backupFolder(options: FolderBackupOptions): Promise<BackupManifest> {
+  const { directory, target, derived, version, clock, signal, copied } = options;
+  const all = storeNames(directory);
+  const names = all.filter((name) => !derived.includes(name));
+  if (names.length === 0) throw new StewardError("not_found", `${directory} holds no stores to back up`, { remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY" });
+  prepareTarget(target);
+  const sources: Source[] = [];
+  const stores: BackupReport[] = [];
+  try {
+    await verifyUnused(directory, names);
+    for (const name of names) sources.push(openSource(directory, name));
+    const states = await pinTogether(sources, clock, signal);
+    for (const state of states) {
+      const report = await backupState(state, target, signal).finally(() => state.done());
+      stores.push(report);
+      copied(report);
+    }
+    const manifest: BackupManifest = { format: 1, steward: version, madeAtMs: states[0]?.madeAtMs ?? clock.now(), stores, leftOut: all.filter((name) => derived.includes(name)) };
+    await writeWhole(target, MANIFEST, manifest);
+    return manifest;
+  } catch (error) {
+    for (const file of [...stores.flatMap(({ file }) => [file, `${file}.json`]), MANIFEST, `${MANIFEST}.part`]) await rm(join(target, file), { force: true });
+    throw error;
+  } finally {
+    for (const { root } of sources) await root.close();
+  }
+}
+
+/** Names of the stores of a folder, in order; throws `not_found` when there is no such folder. */
+export function storeNames(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((file) => file.endsWith(".mdb")).map((file) => file.slice(0, -".mdb".length)).sort();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    throw new StewardError("not_found", `the folder ${directory} is missing`, { cause });
+  }
+}
+
+function prepareTarget(target: string): void {
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  if (readdirSync(target).length > 0) throw new StewardError("conflict", `${target} is not empty`, { rule: "empty target", remedy: "choose a new or an empty folder" });
+}
+
+// A daemon has verified what it holds open. What no daemon holds may be damaged, and LMDB must not map that.
+async function verifyUnused(directory: string, names: readonly string[]): Promise<void> {
+  try {
+    const lock = lockStateDirectory(directory);
+    try {
+      for (const name of names) await verifyFile(join(directory, `${name}.mdb`), { depth: "paths" });
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    if (!(error instanceof StewardError) || error.code !== "conflict") throw error;
+  }
+}
+
+function openSource(directory: string, name: string): Source {
+  const path = join(directory, `${name}.mdb`);
+  try {
+    const root = open<Buffer, Uint8Array>({ path, noSubdir: true, readOnly: true, overlappingSync: false, encoding: "binary", keyEncoding: "binary", maxDbs: FOREIGN_STORES });
+    return { name, path, root, stores: rawStores(root) };
+  } catch (error) {
+    throw lmdbError(error, path);
+  }
+}
+
+async function pinTogether(sources: readonly Source[], clock: Clock, signal: AbortSignal): Promise<PinnedState[]> {
+  for (let attempt = 0; attempt < PIN_ATTEMPTS; attempt += 1) {
+    signal.throwIfAborted();
+    const before = sources.map(lastCommit);
+    const madeAtMs = clock.now();
+    const states = sources.map((source) => pinState({ ...source, madeAtMs }));
+    if (sources.every((source, at) => lastCommit(source) === before[at])) return states;
+    for (const state of states) state.done();
+    await setTimeout(1); // LMDB's wrapper gives a new snapshot only in a later turn
+  }
+  throw new StewardError("exhausted", "the stores are written to without a pause, so no common moment was found", { remedy: "try again when less is going on" });
+}
+
+function lastCommit({ root }: Source): number {
+  return (root.getStats() as { lastTxnId: number }).lastTxnId;
+}

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { parseArguments } from "../../src/commands/arguments.ts";
+
+it("reads what backup and check are asked for", () => {
+  expect(parseArguments(["backup", "/mnt/b"])).toEqual({ command: "backup", options: { config: undefined, demo: false, target: "/mnt/b" } });
+  expect(parseArguments(["backup", "-config", "s.yaml", "/mnt/b"])).toEqual({ command: "backup", options: { config: "s.yaml", demo: false, target: "/mnt/b" } });
+  expect(parseArguments(["check"])).toEqual({ command: "check", options: { config: undefined, demo: false, directory: undefined } });
+  expect(parseArguments(["check", "--demo", "/mnt/b"])).toEqual({ command: "check", options: { config: undefined, demo: true, directory: "/mnt/b" } });
+  expect(parseArguments(["backup", "--help"])).toEqual({ command: "help", topic: "backup" });
+  expect(parseArguments(["help", "check"])).toEqual({ command: "help", topic: "check" });
+});
+
+it.each([
+  [["backup"], /^steward backup: DIR is needed/],
+  [["backup", ""], /^steward backup: DIR is needed/],
+  [["backup", "a", "b"], /^steward backup: unexpected argument "b"/],
+  [["check", ""], /^steward check: DIR must not be empty/],
+  [["check", "a", "b"], /^steward check: unexpected argument "b"/],
+  [["bakup", "a"], /did you mean backup\?/],
+])("refuses %j in one line", (args, line) => {
+  expect(() => parseArguments(args)).toThrow(line);
+});
