@@ -91,6 +91,8 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
     await expect.poll(() => listener.connections()).toBe(0);
     const secured = await handshake(listener.port);
     const closed = once(secured, "close");
+    secured.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(secured, "data");
     secured.resume();
     expect(listener.connections()).toBe(1);
     await listener.stop(1000);
