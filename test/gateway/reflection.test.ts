@@ -95,6 +95,18 @@ describe("reflection", () => {
     await expect(ask(host, { case: "listServices", value: "" })).rejects.toMatchObject({ code: 16 });
   });
 
+  it("may go on for longer than a body may take", async () => {
+    const { host } = await startGateway({}, { bodyMs: 30 });
+    const talk = grpcClient(host).talk(ServerReflection.method.serverReflectionInfo);
+    const answers: unknown[] = [];
+    talk.on("data", (answer) => void answers.push(answer)).on("error", (error) => void answers.push(error));
+    const timer = setInterval(() => talk.write(create(ServerReflectionRequestSchema, {})), 20);
+    await expect.poll(() => answers.length).toBeGreaterThan(8);
+    clearInterval(timer);
+    expect(answers.filter((answer) => answer instanceof Error)).toEqual([]);
+    await ended(talk);
+  });
+
   it("does not hold up a process that stops", async () => {
     const { host, gateway } = await startGateway();
     const talk = grpcClient(host).talk(ServerReflection.method.serverReflectionInfo);
