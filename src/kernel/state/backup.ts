@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open as openFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, open as openFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { open } from "lmdb";
@@ -55,6 +55,7 @@ export async function backupState(state: PinnedState, directory: string, signal:
   const part = `${target}.part`;
   try {
     await copyRows(state, part, signal);
+    await chmod(part, 0o600);
     await syncFile(part);
     const report = await describe(state, part, { file, signal });
     await rename(part, target);
