@@ -4,6 +4,7 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
+import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
 
 /** What goes to the operator goes whole, in one line or a few. */
 function complain(message: string): void {
@@ -56,11 +57,13 @@ async function run(invocation: Invocation): Promise<number> {
 }
 
 async function serveDaemon(options: DaemonArguments): Promise<number> {
+  // Before anything else: a signal while modules load is a wish to stop, too.
+  using signals = createStopSignals(process);
   const { configureDaemon } = await import("./commands/configuration.ts");
   const configuration = configureDaemon(options, process.env);
   keepCompiledCode(configuration.stateRoot);
   const { serve } = await import("./commands/serve.ts");
-  return serve(configuration);
+  return await serve(configuration, signals);
 }
 
 /** Only the daemon keeps compiled code: a command must write nowhere but where it was told. */

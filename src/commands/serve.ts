@@ -24,6 +24,9 @@ import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
 import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
+import { createNotifier } from "../kernel/supervisor/notify.ts";
+import type { Notifier } from "../kernel/supervisor/notify.ts";
+import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
@@ -46,31 +49,33 @@ interface House {
   readonly pool: Pool;
   readonly supervisor: Supervisor;
   readonly telemetry: Telemetry;
+  readonly notifier: Notifier;
   dedup?: Dedup;
   gateway?: Gateway;
 }
 
-/** Runs until SIGINT or SIGTERM; resolves with the exit code. Throws what keeps it from starting. */
-export async function serve(configuration: DaemonConfiguration): Promise<number> {
+/** Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from starting. */
+export async function serve(configuration: DaemonConfiguration, signals: StopSignals): Promise<number> {
   const { config } = configuration;
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
   const telemetry = createHouseTelemetry({ config, pool, clock: systemClock, log: log.child("telemetry"), version: stewardVersion(), pull });
-  const house: House = { configuration, log, pool, telemetry, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
+  const house: House = { configuration, log, pool, telemetry, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);
-  const stopped = stopSignal(house);
   for (const component of components(house)) house.supervisor.add(component);
+  heed(house, signals);
   try {
     await house.supervisor.start();
     await greet(house);
-    await stopped;
+    await signals.first;
     return 0;
   } catch (error) {
     // A signal during the start is a stop like any other.
-    if (stopped.asked()) return 0;
+    if (signals.asked()) return 0;
     throw error;
   } finally {
     await house.supervisor.stop(STOP_MS);
@@ -85,25 +90,20 @@ function announce({ configuration, log }: House): void {
   log.info("state", { directory: stateDirectory });
 }
 
-/** Resolves at the first SIGINT or SIGTERM; the second one makes everything stop at once. */
-function stopSignal({ supervisor, log }: House): Promise<void> & { asked(): boolean } {
-  let count = 0;
-  const first = new Promise<void>((resolve) => {
-    const hear = (signal: NodeJS.Signals): void => {
-      count += 1;
-      log.info(count === 1 ? "stopping" : "stopping at once", { signal });
-      resolve();
-      void supervisor.stop(count === 1 ? STOP_MS : 0);
-    };
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, hear);
+/** The first signal stops everything in order, the second one at once. */
+function heed({ supervisor, notifier, log }: House, signals: StopSignals): void {
+  signals.listen((signal, insisted) => {
+    log.info(insisted ? "stopping at once" : "stopping", { signal });
+    if (!insisted) notifier.stopping();
+    void supervisor.stop(insisted ? 0 : STOP_MS);
   });
-  return Object.assign(first, { asked: () => count > 0 });
 }
 
 function components(house: House): Component[] {
   const { config } = house.configuration;
   const parts: Component[] = [house.telemetry.component, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) parts.push(dedupComponent(house));
+  if (house.notifier.watchdog !== undefined) parts.push(house.notifier.watchdog);
   return parts;
 }
 
@@ -172,11 +172,12 @@ function tlsOf(config: Config): { readonly tls?: ListenTls } {
 }
 
 /** The start line first, then what a person wants to know. */
-async function greet({ configuration, dedup, gateway, log }: House): Promise<void> {
+async function greet({ configuration, dedup, gateway, log, notifier }: House): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
   process.stdout.write(`steward listening on ${url}\n`);
+  notifier.ready(`listening on ${url}`);
   if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
   await dedup?.begin({ syncNow: configuration.demo.demo });
 }
