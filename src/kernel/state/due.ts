@@ -1,0 +1,280 @@
+/**
+ * Timers that survive: ids with the wall time at which they are due, in order on disk. One timer waits for the earliest; what
+ * is due is handed over in batches and taken, id by id, inside the transaction that acts on it (KERNEL §1.3).
+ */
+import { assert, toStewardError } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Component } from "../supervisor/component.ts";
+import { stringKey, tupleKey } from "./keys.ts";
+import { defineTable } from "./table.ts";
+import type { AnyTable, Env, Snapshot, Table, Tx, ValueCodec } from "./types.ts";
+
+/** Ids handed over at once. */
+export const DUE_BATCH: number = 256;
+/** The wall clock is looked at no less often than this, so a step of it is noticed. */
+const LOOK_EVERY_MS = 10_000;
+/** How long an id waits whose claim failed or left it lying; doubled each time. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MOST_MS = 60_000;
+/** Ids that failed and wait; with more of them, everything waits. */
+const ASIDE_MOST = 4_096;
+
+/** Handles ids that are due. Each is to be taken with `Due.take`, or moved with `set`, in a transaction of its own or a shared one. */
+export type Claim = (ids: readonly string[], signal: AbortSignal) => Promise<void>;
+
+/** Timers of one environment. */
+export interface Due {
+  /** Sets or moves a timer; milliseconds since 1970, fractions cut off. */
+  set(tx: Tx, id: string, atMs: number): void;
+  /** Forgets a timer; false when there was none. */
+  clear(tx: Tx, id: string): boolean;
+  /** When an id is due; undefined when it has no timer. */
+  at(snapshot: Snapshot, id: string): number | undefined;
+  /**
+   * True when the id is due by the wall clock now, and forgets its timer with the change. False when it was cleared, moved or
+   * taken meanwhile: then nothing is to be done.
+   */
+  take(tx: Tx, id: string): boolean;
+  /**
+   * Hands over what is due while the component runs: batches of `batch` ids (256 at most) in the order of their times, up to
+   * `parallel` at once. Ids whose claim throws or leaves them due are handed over again, one by one, after a second, then two,
+   * up to a minute; the others go on.
+   */
+  run(claim: Claim, options: { readonly batch: number; readonly parallel: number }): Component;
+}
+
+/** What timers work with. The environment holds `dueTables(name)`. */
+export interface DueDeps {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const atCodec: ValueCodec<number> = {
+  write(atMs) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleLE(atMs);
+    return bytes;
+  },
+  read: (bytes) => new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true),
+};
+const emptyCodec: ValueCodec<true> = { write: () => new Uint8Array(0), read: () => true };
+
+interface DueTables {
+  readonly byTime: Table<readonly [atMs: number, id: string], true>;
+  readonly byId: Table<string, number>;
+}
+
+/** The tables of the timers with this name; `rows` is the most timers there may be. */
+export function dueTables(name: string, rows: number): readonly AnyTable[] {
+  const { byTime, byId } = tablesOf(name, rows);
+  return [byTime, byId] as readonly unknown[] as readonly AnyTable[];
+}
+
+/** The timers with this name. */
+export function createDue(deps: DueDeps, name: string, rows: number): Due {
+  const tables = tablesOf(name, rows);
+  const wakers = new Set<(atMs: number) => void>();
+  const clear = (tx: Tx, id: string): boolean => {
+    const atMs = tx.get(tables.byId, id);
+    if (atMs === undefined) return false;
+    tx.delete(tables.byTime, [atMs, id]);
+    return tx.delete(tables.byId, id);
+  };
+  return {
+    set(tx, id, atMs) {
+      const at = Math.max(0, Math.floor(atMs));
+      clear(tx, id);
+      tx.put(tables.byTime, [at, id], true);
+      tx.put(tables.byId, id, at);
+      tx.after(() => {
+        for (const wake of wakers) wake(at);
+      });
+    },
+    clear,
+    at: (snapshot, id) => snapshot.get(tables.byId, id),
+    take: (tx, id) => (tx.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= deps.clock.now() && clear(tx, id),
+    run(claim, { batch, parallel }) {
+      assert(batch >= 1 && batch <= DUE_BATCH && parallel >= 1, `a batch of timers has 1 to ${DUE_BATCH} ids`);
+      return runner({ ...deps, name, claim, batch, parallel, tables, wakers });
+    },
+  };
+}
+
+function tablesOf(name: string, rows: number): DueTables {
+  return {
+    byTime: defineTable({ name: `${name}_due`, key: tupleKey<readonly [number, string]>(), value: emptyCodec, limit: { rows } }),
+    byId: defineTable({ name: `${name}_due_at`, key: stringKey, value: atCodec, limit: { rows } }),
+  };
+}
+
+interface RunnerDeps extends DueDeps {
+  readonly name: string;
+  readonly claim: Claim;
+  readonly batch: number;
+  readonly parallel: number;
+  readonly tables: DueTables;
+  readonly wakers: Set<(atMs: number) => void>;
+}
+
+function runner(deps: RunnerDeps): Component {
+  let running: Runner | undefined;
+  return {
+    name: `due-${deps.name}`, needs: [], readiness: "reported",
+    start() {
+      running = new Runner(deps);
+      running.look();
+      return Promise.resolve();
+    },
+    async stop(deadlineMs) {
+      const stopping = running;
+      running = undefined;
+      await stopping?.stop(deadlineMs);
+    },
+    health: () => running?.health() ?? { ok: true },
+  };
+}
+
+/** One life of the component. */
+class Runner {
+  readonly #deps: RunnerDeps;
+  readonly #stop = new AbortController();
+  /** Ids in a claim that runs. */
+  readonly #claimed = new Set<string>();
+  readonly #claims = new Set<Promise<void>>();
+  readonly #wake = (atMs: number): void => {
+    if (atMs < this.#armedForMs) this.look();
+  };
+  /** Ids that failed: not before this monotonic time, and how long they waited for it. */
+  readonly #aside = new Map<string, { readonly fromMs: number; readonly waitedMs: number }>();
+  #timer: Disposable | undefined;
+  /** Wall time that the timer waits for. */
+  #armedForMs = Number.POSITIVE_INFINITY;
+  /** Monotonic; nothing is handed over before. */
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #trouble: string | undefined;
+
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
+    deps.wakers.add(this.#wake);
+  }
+
+  health(): { ok: boolean; reason?: string } {
+    return this.#trouble === undefined ? { ok: true } : { ok: false, reason: this.#trouble };
+  }
+
+  /** Hands over what is due and waits for what is next. */
+  look(): void {
+    if (this.#stop.signal.aborted) return;
+    const { clock } = this.#deps;
+    let next = Number.POSITIVE_INFINITY;
+    try {
+      if (clock.monotonic() >= this.#pausedUntilMs) next = this.#handOver();
+    } catch (error) {
+      this.#pause(error);
+    }
+    this.#arm(next);
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const { clock, wakers } = this.#deps;
+    wakers.delete(this.#wake);
+    this.#timer?.[Symbol.dispose]();
+    this.#stop.abort();
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
+    await Promise.race([Promise.allSettled(this.#claims), late]);
+  }
+
+  /** Starts claims for what is due, as far as there is room; gives the wall time of the first id that is not due yet. */
+  #handOver(): number {
+    const { batch, clock, env, parallel, tables } = this.#deps;
+    const now = clock.now();
+    let ids: string[] = [];
+    const flush = (): void => {
+      this.#claim(ids);
+      ids = [];
+    };
+    return env.read((snapshot) => {
+      for (const [[atMs, id]] of snapshot.range(tables.byTime, { limit: this.#claimed.size + this.#aside.size + batch * parallel + 1 })) {
+        if (atMs > now) {
+          flush();
+          return atMs;
+        }
+        if (this.#claims.size >= parallel) return Number.POSITIVE_INFINITY; // a claim that ends looks again
+        const aside = this.#aside.get(id);
+        if (this.#claimed.has(id) || (aside !== undefined && aside.fromMs > clock.monotonic())) continue;
+        if (aside !== undefined) this.#claim([id]);
+        else if (ids.push(id) === batch) flush();
+      }
+      flush();
+      return Number.POSITIVE_INFINITY;
+    });
+  }
+
+  #claim(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    for (const id of ids) this.#claimed.add(id);
+    const claim = this.#settle(ids).finally(() => {
+      for (const id of ids) this.#claimed.delete(id);
+      this.#claims.delete(claim);
+      this.look();
+    });
+    this.#claims.add(claim);
+  }
+
+  async #settle(ids: readonly string[]): Promise<void> {
+    const { claim, name } = this.#deps;
+    try {
+      await Promise.resolve(); // not inside the read that found them
+      await claim(ids, this.#stop.signal);
+      const left = this.#stillDue(ids);
+      for (const id of ids) if (!left.includes(id)) this.#aside.delete(id);
+      if (left.length > 0) this.#putAside(left, new Error(`${left.length} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${left[0]}`));
+      else if (this.#aside.size === 0) this.#trouble = undefined;
+    } catch (error) {
+      this.#putAside(ids, error);
+    }
+  }
+
+  #stillDue(ids: readonly string[]): string[] {
+    const { clock, env, tables } = this.#deps;
+    const now = clock.now();
+    return this.#stop.signal.aborted ? [] : env.read((snapshot) => ids.filter((id) => (snapshot.get(tables.byId, id) ?? Number.POSITIVE_INFINITY) <= now));
+  }
+
+  #putAside(ids: readonly string[], thrown: unknown): void {
+    const { clock } = this.#deps;
+    for (const id of ids) {
+      const waitedMs = Math.min(RETRY_MOST_MS, Math.max(RETRY_FIRST_MS, (this.#aside.get(id)?.waitedMs ?? 0) * 2));
+      this.#aside.set(id, { fromMs: clock.monotonic() + waitedMs, waitedMs });
+    }
+    if (this.#aside.size > ASIDE_MOST) {
+      this.#aside.clear();
+      this.#pause(thrown);
+    } else this.#complain(thrown);
+  }
+
+  #pause(thrown: unknown): void {
+    this.#pausedUntilMs = this.#deps.clock.monotonic() + RETRY_MOST_MS;
+    this.#complain(thrown);
+  }
+
+  #complain(thrown: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    const error = thrown instanceof Error ? thrown : toStewardError(thrown);
+    this.#trouble = error.message;
+    this.#deps.log.warn("timers that are due could not be handled", { name: this.#deps.name, error, waiting: this.#aside.size });
+  }
+
+  #arm(nextMs: number): void {
+    const { clock } = this.#deps;
+    const monotonic = clock.monotonic();
+    const retryMs = Math.min(...Array.from(this.#aside.values(), ({ fromMs }) => Math.max(fromMs - monotonic, 1)));
+    const waitMs = Math.max(Math.min(Math.max(0, nextMs - clock.now()), retryMs, LOOK_EVERY_MS), this.#pausedUntilMs - monotonic);
+    this.#timer?.[Symbol.dispose]();
+    this.#armedForMs = nextMs;
+    this.#timer = clock.timer(monotonic + waitMs, () => this.look());
+  }
+}
