@@ -1,0 +1,77 @@
+/** Answers calls that came as bytes by the handlers of a service; the same on the main thread and in a thread of its own. */
+import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
+import { StewardError } from "../base/errors.ts";
+import type { Call, PlainRequest, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
+import { writeMessage } from "../wire/write.ts";
+import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
+import type { ThreadReply } from "./placed.ts";
+
+const NOTHING = new Uint8Array();
+const PLAIN = "plain/";
+
+/** The name that calls give a plain route. */
+export function plainMethod(index: number): string {
+  return `${PLAIN}${index}`;
+}
+
+/** The plain routes of a service without their handlers. */
+export function plainRows(service: Service): PlainRow[] {
+  return service.plain.map(({ verb, template, access, dialect }) => ({ verb, template, access, dialect }));
+}
+
+/** Answers one call. Throws `unsupported` for a method that the service does not have. */
+export type Answer = (method: string, body: Uint8Array, encoding: Encoding, call: Call) => Promise<ThreadReply>;
+
+/** The answers of a service. */
+export function createAnswers(service: Service): Answer {
+  const methods = new Map<string, Answer>();
+  for (const bound of service.rpc) {
+    for (const method of bound.desc.methods) methods.set(`${bound.desc.typeName}/${method.name}`, rpcAnswer(method, bound.handler(method)));
+  }
+  for (const [index, route] of service.plain.entries()) methods.set(plainMethod(index), plainAnswer(route));
+  return async (method, body, encoding, call) => {
+    const answer = methods.get(method);
+    if (answer === undefined) throw new StewardError("unsupported", `${service.name} has no method ${method}`);
+    return await answer(method, body, encoding, call);
+  };
+}
+
+function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>): Answer {
+  const write = (encoding: Encoding, init: MessageInitShape<DescMessage>): Uint8Array => {
+    const message = create(method.output, init);
+    return encoding === "json" ? new TextEncoder().encode(writeMessage(method.output, message)) : toBinary(method.output, message);
+  };
+  return async (_name, body, encoding, call) => {
+    const request = fromBinary(method.input, body);
+    if (method.methodKind !== "server_streaming") {
+      return { meta: {}, body: write(encoding, await (handler as UnaryHandler<DescMessage, DescMessage>)(request, call)), chunks: undefined };
+    }
+    const items = (handler as StreamHandler<DescMessage, DescMessage>)(request, call);
+    return { meta: {}, body: NOTHING, chunks: mapItems(items, (item) => write(encoding, item)) };
+  };
+}
+
+function plainAnswer(route: PlainRoute): Answer {
+  return async (_name, body, _encoding, call) => {
+    const { status, headers, body: answer } = await route.handle(readPlainRequest(body), call);
+    const meta = { status, headers };
+    if (typeof answer === "string") return { meta, body: new TextEncoder().encode(answer), chunks: undefined };
+    // What a handler gives may be kept by it, so it is copied before it moves.
+    if (answer instanceof Uint8Array) return { meta, body: new Uint8Array(answer), chunks: undefined };
+    return { meta, body: NOTHING, chunks: mapItems(answer, (piece) => (typeof piece === "string" ? new TextEncoder().encode(piece) : new Uint8Array(piece))) };
+  };
+}
+
+/** A request as bytes. */
+export function writePlainRequest(request: PlainRequest): Uint8Array {
+  return ownBytes(new TextEncoder().encode(JSON.stringify({ ...request, query: request.query.toString() })));
+}
+
+function readPlainRequest(body: Uint8Array): PlainRequest {
+  const request = JSON.parse(new TextDecoder().decode(body)) as Omit<PlainRequest, "query"> & { readonly query: string };
+  return { ...request, query: new URLSearchParams(request.query) };
+}
+
+async function* mapItems<T, U>(source: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U, void, undefined> {
+  for await (const item of source) yield map(item);
+}

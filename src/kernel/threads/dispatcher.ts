@@ -1,0 +1,106 @@
+/** The calls of one thread on the side that answers: each runs with a signal of its own, streams go no further than their credit. */
+import type { Clock } from "../base/clock.ts";
+import { StewardError } from "../base/errors.ts";
+import type { Answer } from "./answers.ts";
+import { writeError } from "./error-message.ts";
+import { CREDIT, ownBytes, type CallMessage, type FromThread } from "./messages.ts";
+
+/** Calls whose handlers have not ended, also those that nobody waits for any more. */
+const MOST_RUNNING = 2048;
+
+/** Sends a message; the buffers listed move with it. */
+export type Post = (message: FromThread, transfer?: readonly ArrayBuffer[]) => void;
+
+interface Running {
+  readonly stop: AbortController;
+  /** Set when nobody waits: nothing may be sent any more. */
+  silent: boolean;
+  credit: number;
+  wake: (() => void) | undefined;
+}
+
+/** Answers calls. */
+export class Dispatcher {
+  readonly #answer: Answer;
+  readonly #post: Post;
+  readonly #clock: Clock;
+  readonly #running = new Map<number, Running>();
+
+  constructor(answer: Answer, post: Post, clock: Clock) {
+    this.#answer = answer;
+    this.#post = post;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Begins to answer; returns at once. */
+  call(message: CallMessage): void {
+    if (this.#running.size >= MOST_RUNNING) {
+      const error = new StewardError("exhausted", "too many calls have not ended", { retryAfterMs: 1000 });
+      return this.#post({ kind: "end", id: message.id, error: writeError(error) });
+    }
+    const running: Running = { stop: new AbortController(), silent: false, credit: CREDIT, wake: undefined };
+    this.#running.set(message.id, running);
+    void this.#run(message, running).finally(() => this.#running.delete(message.id));
+  }
+
+  cancel(id: number): void {
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    running.silent = true;
+    this.#abort(running, new StewardError("cancelled", "nobody waits for the answer"));
+  }
+
+  credit(id: number): void {
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    running.credit += 1;
+    running.wake?.();
+  }
+
+  /** Cancels every call; each is answered with the reason. */
+  stop(): void {
+    for (const running of this.#running.values()) this.#abort(running, new StewardError("cancelled", "the process stops"));
+  }
+
+  #abort(running: Running, reason: StewardError): void {
+    running.stop.abort(reason);
+    running.wake?.();
+  }
+
+  /** Never rejects. */
+  async #run(message: CallMessage, running: Running): Promise<void> {
+    const { id, deadlineMs, requestId } = message;
+    const { signal } = running.stop;
+    const deadline = new StewardError("deadline", `took longer than ${deadlineMs} ms`);
+    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => this.#abort(running, deadline));
+    try {
+      const { meta, body, chunks } = await this.#answer(message.method, message.body, message.encoding, { signal, requestId });
+      timer[Symbol.dispose]();
+      const owned = ownBytes(body);
+      this.#send(running, { kind: "reply", id, meta, body: owned, more: chunks !== undefined }, owned);
+      if (chunks === undefined) return;
+      for await (const chunk of chunks) await this.#sendChunk(id, running, chunk);
+      this.#send(running, { kind: "end", id });
+    } catch (thrown) {
+      this.#send(running, { kind: "end", id, error: writeError(signal.aborted ? signal.reason : thrown) });
+    } finally {
+      timer[Symbol.dispose]();
+    }
+  }
+
+  async #sendChunk(id: number, running: Running, chunk: Uint8Array): Promise<void> {
+    while (running.credit === 0 && !running.stop.signal.aborted) await new Promise<void>((resolve) => (running.wake = resolve));
+    running.stop.signal.throwIfAborted();
+    running.credit -= 1;
+    const owned = ownBytes(chunk);
+    this.#send(running, { kind: "chunk", id, body: owned }, owned);
+  }
+
+  #send(running: Running, message: FromThread, moved?: Uint8Array<ArrayBuffer>): void {
+    if (!running.silent) this.#post(message, moved === undefined || moved.byteLength === 0 ? [] : [moved.buffer]);
+  }
+}

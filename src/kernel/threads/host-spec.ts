@@ -1,0 +1,36 @@
+/** What a host is made of, on whichever thread the service runs. */
+import type { MessagePort } from "node:worker_threads";
+import type { DescService } from "@bufbuild/protobuf";
+import type { Clock } from "../base/clock.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Log, LogLevel } from "../base/log.ts";
+import type { Backoff, Component } from "../supervisor/component.ts";
+import type { ResidentCode } from "./resident.ts";
+
+/** What a host works with. */
+export interface HostDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** How a thread of its own writes its log. */
+  readonly logging: { readonly level: LogLevel; readonly format: "text" | "json" };
+  /** New ports for each start, e.g. `{ telemetry: telemetry.port() }`; they move to the service. */
+  readonly ports?: () => Readonly<Record<string, MessagePort>>;
+}
+
+/** What it hosts. */
+export interface HostSpec {
+  readonly code: ResidentCode;
+  readonly descriptors: readonly DescService[];
+  readonly options: unknown;
+  readonly needs: readonly string[];
+  readonly readiness: Component["readiness"];
+  /** Largest heap of a thread of its own; V8's default unless given. */
+  readonly heapMb: number | undefined;
+}
+
+/** How a service that broke is started again. */
+export const RESTART: Backoff = { firstMs: 500, maxMs: 30_000 };
+
+/** Until an answer begins, unless the caller says otherwise. */
+export const CALL_MS = 120_000;

@@ -1,0 +1,101 @@
+/** A service on the main thread, behind the same face as one in a thread of its own. */
+import { StewardError } from "../base/errors.ts";
+import type { Service } from "../service.ts";
+import type { ComponentState, Health } from "../supervisor/component.ts";
+import { createAnswers, type Answer } from "./answers.ts";
+import { CALL_MS, RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
+import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
+import { startResident, type Resident, type ResidentCode } from "./resident.ts";
+import { Topics } from "./topics.ts";
+
+/** A host that runs the service right here. */
+export class MainHost implements ThreadHost {
+  readonly name: string;
+  readonly needs: readonly string[];
+  readonly readiness: ThreadHost["readiness"];
+  readonly restart: typeof RESTART = RESTART;
+  readonly #deps: HostDeps;
+  readonly #code: ResidentCode;
+  readonly #options: unknown;
+  readonly #topics: Topics = new Topics(() => {});
+  #resident: (Resident & { readonly answer: Answer }) | undefined;
+  #inFlight = 0;
+  #calls = 0;
+
+  constructor(deps: HostDeps, spec: HostSpec) {
+    this.name = spec.code.name;
+    this.needs = spec.needs;
+    this.readiness = spec.readiness;
+    this.#deps = deps;
+    this.#code = spec.code;
+    this.#options = spec.options;
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const { clock, ids } = this.#deps;
+    this.#topics.open();
+    // Copied as a thread would get them, so that a service cannot come to rely on sharing them.
+    const options: unknown = structuredClone(this.#options);
+    const publish = (topic: string, body: Uint8Array): void => this.#topics.publish(topic, new Uint8Array(body));
+    const resident = await startResident({ clock, ids, log: this.#deps.log.child(this.name), publish, ports: this.#deps.ports?.() ?? {} }, this.#code, options, signal);
+    this.#resident = { ...resident, answer: createAnswers(resident.service) };
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const resident = this.#resident;
+    this.#resident = undefined;
+    this.#topics.close();
+    await resident?.supervisor.stop(deadlineMs);
+  }
+
+  health(): Health {
+    const ready = this.#resident?.supervisor.ready();
+    return ready === undefined || ready.ok ? { ok: true } : { ok: false, reason: ready.reasons.join("; ") };
+  }
+
+  service(): Service {
+    return this.#running().service;
+  }
+
+  async call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply> {
+    const { answer } = this.#running();
+    const { clock } = this.#deps;
+    const { signal, encoding, requestId, deadlineMs = CALL_MS } = options;
+    signal.throwIfAborted();
+    const stop = new AbortController();
+    const { promise: left, reject } = Promise.withResolvers<never>();
+    const giveUp = (reason: unknown): void => {
+      stop.abort(reason);
+      reject(reason);
+    };
+    const aborted = (): void => giveUp(signal.reason);
+    const timer = clock.timer(clock.monotonic() + deadlineMs, () => giveUp(new StewardError("deadline", `${this.name} did not answer within ${deadlineMs} ms`)));
+    signal.addEventListener("abort", aborted, { once: true });
+    this.#calls += 1;
+    this.#inFlight += 1;
+    const answering = answer(method, body, encoding, { signal: AbortSignal.any([signal, stop.signal]), requestId }).finally(() => (this.#inFlight -= 1));
+    try {
+      return await Promise.race([answering, left]);
+    } finally {
+      timer[Symbol.dispose]();
+      signal.removeEventListener("abort", aborted);
+    }
+  }
+
+  events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#topics.listen(topic, signal);
+  }
+
+  states(): readonly ComponentState[] {
+    return this.#resident?.supervisor.states() ?? [];
+  }
+
+  status(): PlacementStatus {
+    return { on: "main", inFlight: this.#inFlight, calls: this.#calls, dropped: 0, missedEvents: this.#topics.missed };
+  }
+
+  #running(): Resident & { readonly answer: Answer } {
+    if (this.#resident === undefined) throw new StewardError("not_ready", `${this.name} is not running`, { retryAfterMs: 1000 });
+    return this.#resident;
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Everything that travels between the main thread and the thread of a service (KERNEL §5). Data only: bodies move, nothing
+ * carries a live object.
+ *
+ *     call ─▶ reply                       one answer
+ *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks are under way, `credit` asks for more
+ *     cancel ─▶                           nobody waits any more; nothing comes back
+ */
+import type { PlainRoute } from "../service.ts";
+import type { ComponentState } from "../supervisor/component.ts";
+import type { ErrorMessage } from "./error-message.ts";
+
+/** Chunks of one stream that may be under way. */
+export const CREDIT = 4;
+
+/** How the answer of an rpc is written: protobuf, or the REST JSON of its package. Requests are always protobuf. */
+export type Encoding = "proto" | "json";
+
+/** The head of a plain route's answer; empty for an rpc. */
+export interface ReplyMeta {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A plain route without its handler. */
+export type PlainRow = Omit<PlainRoute, "handle">;
+
+/** How the parts of a service stand. */
+export interface StateMessage {
+  readonly kind: "state";
+  readonly components: readonly ComponentState[];
+  readonly ready: { readonly ok: boolean; readonly reasons: readonly string[] };
+}
+
+/** A call. `method` is `package.Service/Method`, or `plain/<index>` of the rows that `started` names. */
+export interface CallMessage {
+  readonly kind: "call";
+  readonly id: number;
+  readonly method: string;
+  readonly encoding: Encoding;
+  readonly requestId: string;
+  /** Milliseconds left until the caller gives up. */
+  readonly deadlineMs: number;
+  readonly body: Uint8Array;
+}
+
+/** From the main thread. */
+export type ToThread =
+  | CallMessage
+  | { readonly kind: "cancel"; readonly id: number }
+  | { readonly kind: "credit"; readonly id: number }
+  | { readonly kind: "listen" | "unlisten"; readonly topic: string }
+  | { readonly kind: "stop"; readonly deadlineMs: number };
+
+/** From the service's thread. */
+export type FromThread =
+  | { readonly kind: "started"; readonly services: readonly string[]; readonly plain: readonly PlainRow[] }
+  | { readonly kind: "broken"; readonly error: ErrorMessage }
+  | { readonly kind: "reply"; readonly id: number; readonly meta: ReplyMeta; readonly body: Uint8Array; readonly more: boolean }
+  | { readonly kind: "chunk"; readonly id: number; readonly body: Uint8Array }
+  | { readonly kind: "end"; readonly id: number; readonly error?: ErrorMessage }
+  | StateMessage
+  | { readonly kind: "event"; readonly topic: string; readonly body: Uint8Array }
+  | { readonly kind: "stopped" };
+
+/** Bytes that hold their whole buffer, so that they can move and nothing else is copied along. */
+export function ownBytes(body: Uint8Array): Uint8Array<ArrayBuffer> {
+  return body.buffer instanceof ArrayBuffer && body.byteLength === body.buffer.byteLength && !Buffer.isBuffer(body) ? (body as Uint8Array<ArrayBuffer>) : new Uint8Array(body);
+}

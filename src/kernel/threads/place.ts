@@ -1,0 +1,28 @@
+/** Puts a service on the main thread or in one of its own; which, is one word. */
+import { MainHost } from "./main-host.ts";
+import type { HostDeps, HostSpec } from "./host-spec.ts";
+import type { Placement, ServiceModule, ThreadHost } from "./placed.ts";
+import { assertNoSecret } from "./secrets.ts";
+import { WorkerHost } from "./worker-host.ts";
+
+/** Where and how a service runs. */
+export interface PlaceOptions<O> {
+  readonly on: Placement;
+  /** Plain data, copied; secrets by `sendSecret`. */
+  readonly options: O;
+  readonly needs?: readonly string[];
+  /** `required` unless said otherwise. */
+  readonly readiness?: ThreadHost["readiness"];
+  /** For a thread of its own: its largest heap. */
+  readonly heapMb?: number;
+}
+
+/** A service in its place; nothing runs before the component starts. */
+export function placeService<O>(deps: HostDeps, module: ServiceModule<O>, place: PlaceOptions<O>): ThreadHost {
+  assertNoSecret(place.options);
+  const spec: HostSpec = {
+    code: { name: module.name, file: module.file.href, export: module.export }, descriptors: module.descriptors,
+    options: place.options, needs: place.needs ?? [], readiness: place.readiness ?? "required", heapMb: place.heapMb,
+  };
+  return place.on === "main" ? new MainHost(deps, spec) : new WorkerHost(deps, spec);
+}

@@ -1,0 +1,50 @@
+/** A service with its parts, made and started in the thread that this code runs in. */
+import type { MessagePort } from "node:worker_threads";
+import type { Clock } from "../base/clock.ts";
+import { assert } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Service } from "../service.ts";
+import type { Supervisor } from "../supervisor/component.ts";
+import { createSupervisor } from "../supervisor/supervisor.ts";
+import type { CreatePlaced } from "./placed.ts";
+
+/** What it is made with. */
+export interface ResidentDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly publish: (topic: string, body: Uint8Array) => void;
+  readonly ports: Readonly<Record<string, MessagePort>>;
+}
+
+/** Where its code is, as data. */
+export interface ResidentCode {
+  readonly name: string;
+  readonly file: string;
+  readonly export: string;
+}
+
+/** A running service. */
+export interface Resident {
+  readonly service: Service;
+  readonly supervisor: Supervisor;
+}
+
+/** Imports, makes and starts. When that fails, what had started is stopped again. */
+export async function startResident(deps: ResidentDeps, code: ResidentCode, options: unknown, signal: AbortSignal): Promise<Resident> {
+  const module = (await import(code.file)) as Readonly<Record<string, unknown>>;
+  const make = module[code.export];
+  assert(typeof make === "function", `${code.file} exports ${code.export}`);
+  const supervisor = createSupervisor({ clock: deps.clock, log: deps.log });
+  const service = await (make as CreatePlaced<unknown>)({ ...deps, add: (component) => supervisor.add(component) }, options);
+  const stop = (): void => void supervisor.stop(0);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    await supervisor.start();
+    return { service, supervisor };
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,93 @@
+/** Events by topic: listeners hear what comes while they listen, each from a short queue of its own. */
+
+const LONGEST_QUEUE = 64;
+
+interface Listener {
+  readonly queue: Uint8Array[];
+  wake: (() => void) | undefined;
+}
+
+/** Who listens to what. */
+export class Topics {
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #changed: (topic: string, listened: boolean) => void;
+  #missed = 0;
+  #closed = true;
+
+  /** `changed` is called when the first listener of a topic comes and when the last one goes. */
+  constructor(changed: (topic: string, listened: boolean) => void) {
+    this.#changed = changed;
+  }
+
+  /** Events that slow listeners missed. */
+  get missed(): number {
+    return this.#missed;
+  }
+
+  publish(topic: string, body: Uint8Array): void {
+    for (const listener of this.#listeners.get(topic) ?? []) {
+      if (listener.queue.length >= LONGEST_QUEUE) {
+        listener.queue.shift();
+        this.#missed += 1;
+      }
+      listener.queue.push(body);
+      listener.wake?.();
+    }
+  }
+
+  /** Listens from this call on, until the signal, `close`, or the loop over it ends; hears nothing while closed. */
+  listen(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const listener: Listener = { queue: [], wake: undefined };
+    const wake = (): void => listener.wake?.();
+    const leave = (): void => {
+      this.#leave(topic, listener);
+      wake();
+    };
+    if (!signal.aborted && !this.#closed) this.#enter(topic, listener);
+    signal.addEventListener("abort", leave, { once: true });
+    const finish = (): void => {
+      signal.removeEventListener("abort", leave);
+      leave();
+    };
+    return { [Symbol.asyncIterator]: () => this.#read(topic, listener, finish) };
+  }
+
+  /** Ends every listener. */
+  close(): void {
+    this.#closed = true;
+    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener.wake?.();
+    this.#listeners.clear();
+  }
+
+  /** Lets listeners come. */
+  open(): void {
+    this.#closed = false;
+  }
+
+  async *#read(topic: string, listener: Listener, finish: () => void): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        const next = listener.queue.shift();
+        if (next !== undefined) yield next;
+        else if (this.#listeners.get(topic)?.has(listener) !== true) return;
+        else await new Promise<void>((resolve) => (listener.wake = resolve));
+      }
+    } finally {
+      finish();
+    }
+  }
+
+  #enter(topic: string, listener: Listener): void {
+    const listeners = this.#listeners.get(topic) ?? new Set<Listener>();
+    listeners.add(listener);
+    this.#listeners.set(topic, listeners);
+    if (listeners.size === 1) this.#changed(topic, true);
+  }
+
+  #leave(topic: string, listener: Listener): void {
+    const listeners = this.#listeners.get(topic);
+    if (listeners?.delete(listener) !== true || listeners.size > 0) return;
+    this.#listeners.delete(topic);
+    this.#changed(topic, false);
+  }
+}

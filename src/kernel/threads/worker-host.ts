@@ -1,0 +1,190 @@
+/** A service in a thread of its own: starts the thread, sends calls over, watches that it lives, ends it in time. */
+import { Worker } from "node:worker_threads";
+import { assert, StewardError } from "../base/errors.ts";
+import type { Service } from "../service.ts";
+import type { ComponentState, Health } from "../supervisor/component.ts";
+import { threadEnvironment, STATE_MS, type Boot } from "./boot.ts";
+import { readError } from "./error-message.ts";
+import { CALL_MS, RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
+import { ownBytes, type FromThread, type StateMessage, type ToThread } from "./messages.ts";
+import { PendingCalls } from "./pending.ts";
+import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
+import { createRemoteService } from "./remote-service.ts";
+import { Topics } from "./topics.ts";
+
+/** A thread that says nothing for this long is unwell, and after the second time lost. */
+const SILENT_MS = 10_000;
+const LOST_MS = 60_000;
+/** Kept of a stop's deadline for ending the thread. */
+const TERMINATE_MS = 250;
+
+/** A host that runs the service in a worker thread. */
+export class WorkerHost implements ThreadHost {
+  readonly name: string;
+  readonly needs: readonly string[];
+  readonly readiness: ThreadHost["readiness"];
+  readonly restart: typeof RESTART = RESTART;
+  readonly #deps: HostDeps;
+  readonly #spec: HostSpec;
+  readonly #calls: PendingCalls;
+  readonly #topics: Topics;
+  #worker: Worker | undefined;
+  #service: Service | undefined;
+  #state: StateMessage | undefined;
+  #heardMs = 0;
+  #watch: Disposable | undefined;
+  #stopped: (() => void) | undefined;
+
+  constructor(deps: HostDeps, spec: HostSpec) {
+    this.name = spec.code.name;
+    this.needs = spec.needs;
+    this.readiness = spec.readiness;
+    this.#deps = deps;
+    this.#spec = spec;
+    this.#calls = new PendingCalls(this.name, deps.clock, { cancel: (id) => this.#post({ kind: "cancel", id }), credit: (id) => this.#post({ kind: "credit", id }) });
+    this.#topics = new Topics((topic, listened) => this.#post({ kind: listened ? "listen" : "unlisten", topic }));
+  }
+
+  async start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
+    signal.throwIfAborted();
+    this.#topics.open();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const worker = this.#launch();
+    this.#worker = worker;
+    this.#heardMs = this.#deps.clock.monotonic();
+    const lost = (error: unknown): void => {
+      if (this.#worker !== worker) return;
+      this.#forget();
+      reject(error);
+      failed(error);
+    };
+    worker.on("message", (message: FromThread) => {
+      if (this.#worker !== worker) return;
+      this.#heardMs = this.#deps.clock.monotonic();
+      if (message.kind === "started") this.#begin(message, resolve);
+      else if (message.kind === "broken") reject(readError(this.name, message.error));
+      else this.#hear(message);
+    });
+    worker.on("error", lost);
+    worker.on("exit", (code) => lost(new StewardError("internal", `the thread ${this.name} ended with code ${code}`)));
+    const giveUp = (): void => reject(signal.reason);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      await promise;
+      this.#watchLife(lost);
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const worker = this.#worker;
+    this.#watch?.[Symbol.dispose]();
+    this.#service = undefined;
+    if (worker !== undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#stopped = resolve;
+      const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, resolve);
+      worker.once("exit", resolve);
+      this.#post({ kind: "stop", deadlineMs: Math.max(0, deadlineMs - TERMINATE_MS) });
+      await promise;
+      timer[Symbol.dispose]();
+      this.#forget();
+      await worker.terminate();
+    }
+    this.#topics.close();
+  }
+
+  health(): Health {
+    const silentMs = this.#deps.clock.monotonic() - this.#heardMs;
+    if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has said nothing for ${Math.round(silentMs / 1000)} s` };
+    const ready = this.#state?.ready;
+    return ready === undefined || ready.ok ? { ok: true } : { ok: false, reason: ready.reasons.join("; ") };
+  }
+
+  service(): Service {
+    if (this.#service === undefined) throw this.#notRunning();
+    return this.#service;
+  }
+
+  async call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply> {
+    if (this.#service === undefined) throw this.#notRunning();
+    const { encoding, requestId, deadlineMs = CALL_MS } = options;
+    const { id, reply } = this.#calls.open(options.signal, deadlineMs);
+    const owned = ownBytes(body);
+    this.#post({ kind: "call", id, method, encoding, requestId, deadlineMs, body: owned }, owned.byteLength === 0 ? [] : [owned.buffer]);
+    return await reply;
+  }
+
+  events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#topics.listen(topic, signal);
+  }
+
+  states(): readonly ComponentState[] {
+    return this.#state?.components ?? [];
+  }
+
+  status(): PlacementStatus {
+    return { on: "thread", inFlight: this.#calls.size, calls: this.#calls.begun, dropped: this.#calls.dropped, missedEvents: this.#topics.missed };
+  }
+
+  #launch(): Worker {
+    const ports = this.#deps.ports?.() ?? {};
+    const workerData: Boot = { code: this.#spec.code, options: this.#spec.options, logging: this.#deps.logging, ports };
+    const { heapMb } = this.#spec;
+    return new Worker(new URL("./thread.ts", import.meta.url), {
+      workerData, transferList: Object.values(ports), name: this.name, env: threadEnvironment(process.env),
+      ...(heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    });
+  }
+
+  #begin({ services, plain }: FromThread & { readonly kind: "started" }, started: () => void): void {
+    const { code, descriptors } = this.#spec;
+    const wanted = descriptors.map((desc) => desc.typeName);
+    assert(wanted.length === services.length && wanted.every((name) => services.includes(name)), `${code.name} binds ${wanted.join(", ")}`);
+    this.#service = createRemoteService(code.name, descriptors, plain, this);
+    started();
+  }
+
+  #hear(message: Exclude<FromThread, { readonly kind: "started" | "broken" }>): void {
+    switch (message.kind) {
+      case "reply": case "chunk": case "end": return this.#calls.hear(message);
+      case "event": return this.#topics.publish(message.topic, message.body);
+      case "stopped": return this.#stopped?.();
+      case "state": this.#state = message;
+    }
+  }
+
+  #watchLife(lost: (error: unknown) => void): void {
+    const { clock } = this.#deps;
+    const look = (): void => {
+      const worker = this.#worker;
+      if (worker === undefined) return;
+      if (clock.monotonic() - this.#heardMs > LOST_MS) {
+        lost(new StewardError("deadline", `the thread ${this.name} has said nothing for ${LOST_MS / 1000} s and was ended`));
+        void worker.terminate();
+        return;
+      }
+      this.#watch = clock.timer(clock.monotonic() + STATE_MS, look);
+    };
+    look();
+  }
+
+  #forget(): void {
+    this.#watch?.[Symbol.dispose]();
+    this.#worker = undefined;
+    this.#service = undefined;
+    this.#state = undefined;
+    this.#stopped?.();
+    this.#stopped = undefined;
+    this.#calls.fail(this.#notRunning());
+  }
+
+  #notRunning(): StewardError {
+    return new StewardError("not_ready", `${this.name} is not running`, { retryAfterMs: 1000 });
+  }
+
+  #post(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker?.postMessage(message, [...transfer]);
+  }
+}
