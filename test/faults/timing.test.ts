@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { equalSecrets } from "../../src/kernel/base/secret.ts";
+
+const root = join(import.meta.dirname, "../..");
+const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
+const SAMPLES = LONG ? 100_000 : 4_000;
+/** A quiet machine passes the first time; noise fails now and then, a leak always. */
+const TRIES = LONG ? 3 : 6;
+/** Calls in one sample, so that the clock's own step does not decide. */
+const CALLS = 8;
+/** The bar of leakage assessment: beyond it a difference is no accident (ISO/IEC 17825). */
+const BAR = 4.5;
+/** Samples slower than this share of all were interrupted and tell of the machine (dudect, Reparaz et al. 2017). */
+const KEPT = 0.9;
+
+type Compare = (left: string, right: string) => boolean;
+type Class = "first byte wrong" | "last byte wrong" | "wrong length" | "right";
+
+/** Strings of one make: what V8 knows about a string must not differ by class. */
+function fresh(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
+}
+
+function candidates(secret: string): Record<Class, string> {
+  const other = (character: string | undefined): string => (character === "a" ? "b" : "a");
+  return {
+    "first byte wrong": fresh(other(secret[0]) + secret.slice(1)),
+    "last byte wrong": fresh(secret.slice(0, -1) + other(secret.at(-1))),
+    "wrong length": fresh(secret.slice(0, -1)),
+    right: fresh(secret),
+  };
+}
+
+/** Nanoseconds per sample and class, the classes taking turns in an order that changes. */
+function measure(compare: Compare, secret: string, samples: number): Map<Class, Float64Array> {
+  const inputs = Object.entries(candidates(secret)) as [Class, string][];
+  const times = new Map(inputs.map(([name]) => [name, new Float64Array(samples)]));
+  const order = randomBytes(samples);
+  for (let sample = -500; sample < samples; sample += 1) {
+    for (let turn = 0; turn < inputs.length; turn += 1) {
+      const entry = inputs[((order[Math.max(0, sample)] ?? 0) + turn) % inputs.length];
+      if (entry === undefined) continue;
+      const [name, input] = entry;
+      const began = process.hrtime.bigint();
+      for (let call = 0; call < CALLS; call += 1) compare(secret, input);
+      const took = Number(process.hrtime.bigint() - began);
+      const column = times.get(name);
+      if (sample >= 0 && column !== undefined) column[sample] = took; // the first 500 rounds warm up
+    }
+  }
+  return times;
+}
+
+/** Welch's t of two classes, both cut at one limit. */
+function welch(left: Float64Array, right: Float64Array): number {
+  const pooled = Float64Array.from([...left, ...right]).sort();
+  const limit = pooled[Math.floor(pooled.length * KEPT)] ?? Infinity;
+  const [a, b] = [moments(left, limit), moments(right, limit)];
+  return (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count);
+}
+
+function moments(all: Float64Array, limit: number): { count: number; mean: number; variance: number } {
+  const kept = all.filter((value) => value <= limit);
+  const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length;
+  const variance = kept.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (kept.length - 1);
+  return { count: kept.length, mean, variance };
+}
+
+/** The largest |t| over all pairs of classes. */
+function worst(compare: Compare, secret: string, samples: number): { t: number; pair: string } {
+  const columns = [...measure(compare, secret, samples)];
+  const pairs = columns.flatMap(([left, a], at) => columns.slice(at + 1).map(([right, b]) => ({ t: Math.abs(welch(a, b)), pair: `${left} / ${right}` })));
+  return pairs.reduce((most, pair) => (pair.t > most.t ? pair : most));
+}
+
+/** The least of several tries: what leaks does so each time. */
+function leastOf(compare: Compare, secret: string): { t: number; pair: string } {
+  let least = worst(compare, secret, SAMPLES);
+  for (let tries = 1; least.t >= BAR && tries < TRIES; tries += 1) {
+    const again = worst(compare, secret, SAMPLES);
+    if (again.t < least.t) least = again;
+  }
+  return least;
+}
+
+/** What nobody should do: leaves at the first byte that differs. */
+function leaky(left: string, right: string): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (left.charCodeAt(at) !== right.charCodeAt(at)) return false;
+  return true;
+}
+
+describe("the comparison of secrets", () => {
+  const secret = randomBytes(24).toString("hex");
+
+  it("tells right from wrong", () => {
+    const { right, ...wrong } = candidates(secret);
+    expect(equalSecrets(secret, right)).toBe(true);
+    expect(Object.values(wrong).map((each) => equalSecrets(secret, each))).toEqual([false, false, false]);
+    expect([equalSecrets("", ""), equalSecrets(secret, ""), equalSecrets("", secret), equalSecrets("é", "e\u0301")]).toEqual([true, false, false, false]);
+  });
+
+  it("takes the same time wherever the difference is: Welch's t stays under 4.5", { timeout: 300_000 }, () => {
+    const { t, pair } = leastOf(equalSecrets, secret);
+    if (LONG) process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
+    expect([t < BAR, t, pair]).toEqual([true, t, pair]);
+  });
+
+  it("is measured finely enough to find a comparison that leaves early", { timeout: 300_000 }, () => {
+    expect(leastOf(leaky, secret).t).toBeGreaterThan(BAR);
+  });
+});
+
+/** Comparisons, as operators, of something whose name says that it is secret, with anything but a constant. */
+function openComparisons(text: string): string[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
+  const operand = String.raw`[\w$#\])"'\`]+(?:(?:\?\.|\.|\[)[\w$#\]"']+|\([^()]*\))*`;
+  const found: string[] = [];
+  for (const match of code.matchAll(new RegExp(String.raw`(${operand})!?\s*[!=]==?\s*([!(]*${operand})`, "g"))) {
+    const [whole, left = "", right = ""] = match;
+    if ([left, right].some((side) => isConstant(side))) continue;
+    if ([left, right].some((side) => isSecretName(side))) found.push(whole);
+  }
+  return found;
+}
+
+function isConstant(operand: string): boolean {
+  return /^["'`\d]|^(undefined|null|true|false)\b/.test(operand);
+}
+
+function isSecretName(operand: string): boolean {
+  const name = operand.replaceAll(/\([^()]*\)/g, "").split(/\.|\?\./).at(-1) ?? "";
+  return /(token|secret|password|passphrase|credential|apikey|hmac)s?$/i.test(name);
+}
+
+describe("the house", () => {
+  it("compares no secret by an operator, but by Secret.equals", () => {
+    const files = ["src", "gateway"].flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${folder}/${file}`));
+    const authored = files.filter((file) => file.endsWith(".ts") && !file.startsWith("src/gen/"));
+    expect(authored.length).toBeGreaterThan(100);
+    expect(authored.flatMap((file) => openComparisons(readFileSync(join(root, file), "utf8")).map((found) => `${file}: ${found}`))).toEqual([]);
+  });
+
+  it("would notice one", () => {
+    const wrong = ["if (token === given) x", "presented !== this.#secret", "a.password == b", "options.auth.token !== header", "expectedToken() === got", "(row?.apiKey === key)"];
+    expect(wrong.filter((line) => openComparisons(line).length === 0)).toEqual([]);
+    expect(["token === undefined", "base.password !== \"\"", "key.secret === true", "this.#token === \"none\"", "// token === given", "tokens.length === 3", "token.kind !== kind", "(token === undefined)"].filter((line) => openComparisons(line).length > 0)).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/kernel/base/clock.ts";
+import { StewardError } from "../../src/kernel/base/errors.ts";
+import { createLog } from "../../src/kernel/base/log.ts";
+import { createPool } from "../../src/kernel/pool/pool.ts";
+import type { Pool, Task } from "../../src/kernel/pool/types.ts";
+import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
+import { jobEnd, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+
+const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
+const ROUNDS = LONG ? 50 : 2;
+const HEAP_MB = 32;
+const THREADS = 2;
+/** A pool serves again within this time of a fault, and a fault is told within it after its deadline (facts, reliability D.3 row 17). */
+const RESTORED_MS = 1_000;
+const SPIN_MS = 300;
+
+const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
+const never = new AbortController().signal;
+
+function task<I, O>(name: string): Task<I, O> {
+  return { name, file: new URL(`../kernel/pool/fixtures/${name}.ts`, import.meta.url) };
+}
+
+const double = task<number, number>("double");
+const fail = task<{ how: string; code?: string }, never>("fail");
+const spin = task<{ deaf: boolean; rounds: number }, string>("spin");
+
+/** Each fault with what its caller must hear, the worker threads it costs. */
+const faults: Readonly<Record<string, { run(pool: Pool): Promise<unknown>; readonly error: object; readonly threads: number }>> = {
+  "throws an error of the house": { run: (pool) => pool.run(fail, { how: "code", code: "too_large" }, { signal: never }), error: { code: "too_large", message: "it failed: code" }, threads: 0 },
+  "throws anything else": { run: (pool) => pool.run(fail, { how: "plain" }, { signal: never }), error: { code: "internal" }, threads: 0 },
+  "spins and hears nothing": {
+    run: (pool) => pool.run(spin, { deaf: true, rounds: 1e9 }, { signal: AbortSignal.timeout(SPIN_MS) }), error: { name: "TimeoutError" }, threads: 0,
+  },
+  "spins and hears": { run: (pool) => pool.run(spin, { deaf: false, rounds: 1e9 }, { signal: AbortSignal.timeout(SPIN_MS) }), error: { name: "TimeoutError" }, threads: 0 },
+  "exhausts its heap": {
+    run: (pool) => pool.run(fail, { how: "heap" }, { signal: never }), error: { code: "exhausted", message: expect.stringContaining(`needs more than the ${HEAP_MB} MiB`) as string }, threads: 2,
+  },
+  "exits": { run: (pool) => pool.run(fail, { how: "exit" }, { signal: never }), error: { code: "internal", message: expect.stringContaining("ended 2 worker threads") as string }, threads: 2 },
+};
+
+const pools: Pool[] = [];
+
+function open(): Pool {
+  const pool = createPool({ threads: THREADS, heapMb: HEAP_MB, clock: systemClock, log });
+  pools.push(pool);
+  return pool;
+}
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+});
+afterAll(removeTemporaryFolders);
+
+async function serves(pool: Pool): Promise<void> {
+  const began = performance.now();
+  expect(await Promise.all([1, 2, 3, 4].map((input) => pool.run(double, input, { signal: never })))).toEqual([2, 4, 6, 8]);
+  expect(performance.now() - began).toBeLessThan(RESTORED_MS);
+  // A task that was told to stop may hold its thread for a moment longer than its caller waits.
+  await expect.poll(() => pool.status(), { interval: 5, timeout: RESTORED_MS }).toMatchObject({ running: 0, queued: 0 });
+}
+
+describe("a pool whose task", () => {
+  it.each(Object.keys(faults))("%s tells its caller and serves on", async (name) => {
+    const fault = faults[name];
+    if (fault === undefined) throw new Error(name);
+    const pool = open();
+    await serves(pool);
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      await expect(fault.run(pool)).rejects.toMatchObject(fault.error);
+      await serves(pool);
+      expect(pool.status().crashed).toBe(round * fault.threads);
+    }
+  });
+
+  it("does all of that at once harms nobody else, and leaves no thread behind", async () => {
+    const before = process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length;
+    const pool = open();
+    const inputs = Array.from({ length: 200 * ROUNDS }, (_, at) => at);
+    const good = (async () => {
+      const results: number[] = [];
+      for await (const result of pool.map(double, inputs, { signal: never })) results.push(result);
+      return results;
+    })();
+    // One after the other: more than twice the threads at once would be refused, which is another test's matter.
+    for (const fault of Object.values(faults)) await expect(fault.run(pool)).rejects.toMatchObject(fault.error);
+    expect(await good).toEqual(inputs.map((input) => input * 2));
+    await serves(pool);
+    await pool.close();
+    expect(process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length).toBeLessThanOrEqual(before);
+  });
+
+  it("fails in the middle of many fails the whole run with that error, and the next run is whole", async () => {
+    const pool = open();
+    for (const how of ["exit", "heap"]) {
+      const faulty = pool.map(fail, [{ how: "code", code: "conflict" }, { how }], { signal: never, inFlight: 2 });
+      await expect((async () => { for await (const _ of faulty) { /* the first fails */ } })()).rejects.toBeInstanceOf(StewardError);
+      await serves(pool);
+    }
+  });
+});
+
+describe("a document that kills its worker", () => {
+  // Four times a full heap, 512 MiB each: too slow for every run.
+  it.runIf(LONG)("is left out with the reason, the job and all other work go on", async () => {
+    const folder = join(temporaryFolder(), "papers");
+    // A table of a few bytes that unfolds to more cells than a worker thread has memory for.
+    writeFiles(folder, { ...smallArchive, "notes/table.html": "<table><tr><td colspan=100000 rowspan=100000>x</td></tr><tr><td>y</td></tr></table>" });
+    const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), folder) });
+    const started = await rest(daemon, "POST", "/api/v1/sync", { force: true });
+    let slowestMs = 0;
+    const over = new AbortController();
+    const asking = (async () => {
+      while (!over.signal.aborted) {
+        const began = performance.now();
+        expect((await rest(daemon, "GET", "/api/v1/documents?limit=1")).status).toBe(200);
+        slowestMs = Math.max(slowestMs, performance.now() - began);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    const job = await jobEnd(daemon, started.json.data.jobId as string);
+    over.abort();
+    await asking;
+    expect(job).toMatchObject({ status: "completed", errorMessage: null });
+    expect(JSON.stringify(job.result)).toContain("its HTML cannot be turned into text");
+    expect(daemon.stderr.filter((line) => /a worker thread died/.test(line)).length).toBeGreaterThanOrEqual(2);
+    expect(slowestMs).toBeLessThan(RESTORED_MS);
+    const chained = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data.currentJobId as string | null;
+    if (chained !== null) await jobEnd(daemon, chained);
+    expect(await runJob(daemon, "/api/v1/analysis", { force: true })).toMatchObject({ status: "completed", result: { totalDocuments: Object.keys(smallArchive).length } });
+    expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  });
+});
