@@ -148,7 +148,8 @@ describe("an HTTP/2 connection", () => {
     const slow = openStream(session, { ":method": "POST", ":path": "/slow" }, false);
     const timer = setInterval(() => slow.writable && slow.write("a"), 10);
     expect(await status(slow)).toBe(408);
-    await once(slow.resume(), "close");
+    // Node's client emits no "close" when a write of its own was under way at the reset.
+    await expect.poll(() => slow.closed).toBe(true);
     clearInterval(timer);
     expect(await status(openStream(session, { ":path": "/next" }))).toBe(200);
   });
