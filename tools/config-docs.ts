@@ -2,15 +2,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { daemonSchema } from "../src/commands/configuration.ts";
-import { variableOf, type Key } from "../src/kernel/config/key.ts";
+import { variableOf, type Key, type Schema } from "../src/kernel/config/key.ts";
 
-const target: string = join(import.meta.dirname, "../docs/configuration.md");
+/** Where the reference is committed. */
+export const CONFIG_PAGE: string = join(import.meta.dirname, "../docs/configuration.md");
 
-/** Renders the reference and writes it. */
+/** Writes the reference. */
 export function writeConfigDocs(): void {
-  const sections = Map.groupBy(daemonSchema.toSorted((a, b) => (a.path < b.path ? -1 : 1)), (key) => key.path.split(".")[0] ?? "");
+  writeFileSync(CONFIG_PAGE, configPage(daemonSchema));
+}
+
+/** The reference of a schema. */
+export function configPage(schema: Schema): string {
+  const sections = Map.groupBy(schema.toSorted((a, b) => (a.path < b.path ? -1 : 1)), (key) => key.path.split(".")[0] ?? "");
   const parts = [...sections].map(([name, keys]) => `## ${name}\n\n| key | what it is | default | variable |\n|---|---|---|---|\n${keys.flatMap((key) => [row(key), ...fieldRows(key)]).join("\n")}\n`);
-  writeFileSync(target, `${HEAD}\n${parts.join("\n")}`);
+  return `${HEAD}\n${parts.join("\n")}`;
 }
 
 const HEAD = `# Configuration

@@ -82,6 +82,8 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     stop.abort(new Error("the caller went away"));
     await expect(call).rejects.toThrow("the caller went away");
     await vi.waitFor(() => expect(heard).toEqual(["waits", "heard"]), { interval: 1 });
+    await unary(host, "createSample", { name: "later" });
+    expect(host.status().dropped).toBe(0);
     await vi.waitFor(() => expect(host.status().inFlight).toBe(0), { interval: 1 });
   });
 
