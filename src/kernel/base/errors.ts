@@ -52,7 +52,7 @@ export class StewardError extends Error {
 }
 
 const systemCodes: Readonly<Record<string, Code>> = {
-  ENOSPC: "disk_full", EDQUOT: "disk_full", ENOENT: "not_found", EACCES: "denied", EPERM: "denied",
+  ENOSPC: "disk_full", EDQUOT: "disk_full", ENOENT: "not_found", EACCES: "denied", EPERM: "denied", EROFS: "denied", EIO: "internal", ENFILE: "exhausted",
   ETIMEDOUT: "deadline", ECONNREFUSED: "upstream", ECONNRESET: "upstream", ENOTFOUND: "upstream", EMFILE: "exhausted",
   ERR_WORKER_OUT_OF_MEMORY: "exhausted",
 };

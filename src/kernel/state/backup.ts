@@ -12,7 +12,7 @@ import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../base/errors.ts";
 import { OPEN_MARKER } from "./house.ts";
 import { checkCensus, createHouseReader } from "./house-reader.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { allocateLockFile, lmdbError } from "./lmdb-file.ts";
 import { HOUSE } from "./table.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
@@ -72,9 +72,15 @@ export async function backupState(state: PinnedState, directory: string, signal:
 /** Writes a value as JSON under a name that it has only when it is whole and on the disk. */
 export async function writeWhole(directory: string, name: string, value: unknown): Promise<void> {
   const path = join(directory, name);
-  await writeFile(`${path}.part`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  await syncFile(`${path}.part`);
-  await rename(`${path}.part`, path);
+  const part = `${path}.part`;
+  try {
+    await writeFile(part, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    await syncFile(part);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
   await syncFile(directory);
 }
 
@@ -87,6 +93,7 @@ export async function hashFile(path: string, signal?: AbortSignal): Promise<stri
 
 async function copyRows(state: PinnedState, part: string, signal: AbortSignal): Promise<void> {
   await rm(part, { force: true });
+  allocateLockFile(part);
   const root = open<Buffer, Uint8Array>({ path: part, noSubdir: true, noSync: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: state.stores.size + 2 });
   try {
     for (const [name, from] of state.stores) {

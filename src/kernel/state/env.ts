@@ -66,17 +66,20 @@ class FileEnv implements Env {
 
   async scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void> {
     const bounds = options.bounds ?? {};
-    let left = bounds.limit ?? Number.POSITIVE_INFINITY;
+    const most = bounds.limit ?? Number.POSITIVE_INFINITY;
+    const { commits } = this.#queue;
+    let seen = 0;
     let span: Span | undefined = spanOf(bounds);
-    while (span !== undefined && left > 0) {
+    while (span !== undefined && seen < most) {
       options.signal.throwIfAborted();
-      const slice: Slice<K, V> = this.#slice(table, span, { reverse: bounds.reverse ?? false, left, sliceMs: options.sliceMs });
+      const slice: Slice<K, V> = this.#slice(table, span, { reverse: bounds.reverse ?? false, left: most - seen, sliceMs: options.sliceMs });
       if (slice.rows.length > 0) await each(slice.rows);
-      left -= slice.rows.length;
+      seen += slice.rows.length;
       span = slice.rest;
       await setImmediate();
     }
     options.signal.throwIfAborted();
+    if (this.#queue.commits === commits && isWhole(bounds)) this.#checkSeen(table.name, seen);
   }
 
   status(): EnvStatus {
@@ -139,6 +142,15 @@ class FileEnv implements Env {
     });
   }
 
+  // A file that was closed cleanly and is large was not walked whole when it was opened.
+  #checkSeen(table: string, seen: number): void {
+    const counted = this.#queue.rows.get(table) ?? 0;
+    if (seen === counted) return;
+    const error = new StewardError("corrupt", `${this.#deps.file.path}: the table ${table} counted ${counted} rows and shows ${seen}`, { remedy: "stop Steward and restore a backup of this store" });
+    this.#damage = error.message;
+    throw error;
+  }
+
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StewardError("not_ready", `${this.#deps.file.path} is closed`);
   }
@@ -161,4 +173,8 @@ class FileEnv implements Env {
 interface Slice<K, V> {
   readonly rows: [K, V][];
   readonly rest: Span | undefined;
+}
+
+function isWhole({ start, end, prefix, limit }: Bounds): boolean {
+  return start === undefined && end === undefined && prefix === undefined && limit === undefined;
 }

@@ -81,7 +81,7 @@ export async function backupFolder(options: FolderBackupOptions): Promise<Backup
     await writeWhole(target, MANIFEST, manifest);
     return manifest;
   } catch (error) {
-    for (const file of [...stores.flatMap(({ file }) => [file, `${file}.json`]), MANIFEST, `${MANIFEST}.part`]) await rm(join(target, file), { force: true });
+    for (const file of [...stores.flatMap(({ file }) => [file, `${file}.json`]), MANIFEST]) await rm(join(target, file), { force: true });
     throw error;
   } finally {
     for (const { root } of sources) await root.close();

@@ -3,7 +3,7 @@
  * page through a synchronous descriptor, and only then resolves. So a resolved transaction is a flushed one
  * (docs/decisions/state-flushed.md).
  */
-import { statfsSync, statSync } from "node:fs";
+import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
@@ -18,6 +18,8 @@ import type { AnyTable } from "./types.ts";
 /** With less room than this, a failed write is put down to the full disk; about two groups of changes. */
 const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
 
+/** What LMDB needs for 126 readers, in whole pages. */
+const LOCK_FILE_BYTES = 12_288;
 /** Room for sub-databases of a file that no table of today stands for; a backup opens them too. */
 const FOREIGN_STORES = 64;
 
@@ -55,9 +57,25 @@ interface RootStats extends PageCounts {
   readonly free: PageCounts;
 }
 
+/**
+ * Gives a new lock file its blocks. LMDB makes it with holes and writes to it through a map, and a hole that finds the disk full
+ * ends the process with SIGBUS. Throws `disk_full` instead.
+ */
+export function allocateLockFile(path: string): void {
+  const lock = `${path}-lock`;
+  if (fileBytes(lock) > 0) return;
+  try {
+    writeFileSync(lock, new Uint8Array(LOCK_FILE_BYTES), { mode: 0o600 });
+  } catch (error) {
+    rmSync(lock, { force: true });
+    throw lmdbError(error, path);
+  }
+}
+
 /** Opens or creates the file with the sub-databases of these tables. The file must have been verified before. */
 export function openLmdbFile(path: string, tables: readonly AnyTable[], ring: KeyRing | undefined): LmdbFile {
   const checks = rowChecks(tables, ring);
+  allocateLockFile(path);
   // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
   const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES });
   const stores = new Map([...checks].map(([name, check]) => {

@@ -26,7 +26,7 @@ import { verifyFile } from "./verify-file.ts";
 import type { FileReport } from "./verify-file.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** A file above this size that was closed cleanly is not walked whole at its next start; a second reads about a gigabyte. */
+/** Files up to this size are walked whole at each start, larger ones after an unclean stop only; a second reads about a gigabyte. */
 const WHOLE_WALK_BYTES = 256 * 2 ** 20;
 
 type Spec = Omit<EnvSpec, "directory">;
@@ -40,6 +40,8 @@ export interface StateOptions {
   readonly version?: string;
   /** Room kept for a full disk (`RESERVE_BYTES` for a daemon); 0 unless said otherwise. */
   readonly reserveBytes?: number;
+  /** A larger file that was closed cleanly is not walked whole at its next start; 256 MiB unless said otherwise. */
+  readonly wholeWalkBytes?: number;
 }
 
 /** What an open works with. */
@@ -93,12 +95,17 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
     await createFile(path, spec, options);
     return openExisting(path, spec, opening);
   });
-  await file.transact(() => putHouse(file, OPEN_MARKER, process.pid));
+  try {
+    await file.transact(() => putHouse(file, OPEN_MARKER, process.pid));
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve });
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
-  const { report, house } = await inspect(path, options.log);
+  const { report, house } = await inspect(path, options);
   checkIdentity(path, spec, house.identity(path), options.version);
   const migrations = migrationsFor(path, spec, house.identity(path), house.migration());
   checkCensus(path, report, house);
@@ -114,8 +121,8 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
 }
 
 // Before LMDB maps it: an unclean stop, or a file small enough, gets the whole walk.
-async function inspect(path: string, log: Log): Promise<{ report: FileReport; house: HouseReader }> {
-  if (fileBytes(path) > WHOLE_WALK_BYTES) {
+async function inspect(path: string, { log, wholeWalkBytes = WHOLE_WALK_BYTES }: Opening): Promise<{ report: FileReport; house: HouseReader }> {
+  if (fileBytes(path) > wholeWalkBytes) {
     const house = createHouseReader();
     const report = await verifyFile(path, { depth: "paths", visit: house.visit });
     if (house.closed()) return { report, house };
@@ -142,8 +149,11 @@ async function createFile(path: string, spec: Spec, { directory, version }: Open
   removeFile(fresh);
   const file = openLmdbFile(fresh, spec.tables, ringOf(spec));
   const identity: Identity = { format: FORMAT, name: spec.name, schema: spec.schema, writer: version };
-  await file.transact(() => putHouse(file, IDENTITY, identity));
-  await file.close();
+  try {
+    await file.transact(() => putHouse(file, IDENTITY, identity));
+  } finally {
+    await file.close();
+  }
   renameSync(fresh, path);
   removeFile(fresh);
   const folder = openSync(directory, "r");

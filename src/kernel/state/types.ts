@@ -163,7 +163,8 @@ export interface Env {
   read<T>(view: (snapshot: Snapshot) => T): T;
   /**
    * Walks a table in key order in slices, giving way to other work between them. Each slice has its own snapshot: a row
-   * that changes meanwhile is seen in one of its states, none is seen twice.
+   * that changes meanwhile is seen in one of its states, none is seen twice. Throws `corrupt` when a walk over a whole table,
+   * with no change meanwhile, shows other rows than were counted.
    */
   scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void>;
   status(): EnvStatus;

@@ -64,6 +64,8 @@ export class WriteQueue {
   /** True while a change runs: reads of the environment would see its unfinished writes. */
   inChange = false;
   lastCommitAtMs: number | undefined;
+  /** Transactions begun so far: while it stays, nothing changes. */
+  commits = 0;
   #failure: StewardError | undefined;
   #short = false;
   #readersAtMs = Number.NEGATIVE_INFINITY;
@@ -138,6 +140,7 @@ export class WriteQueue {
       try {
         this.#forgetReaders();
         const full = this.#ceiling();
+        this.commits += 1;
         await this.#deps.file.transact(() => this.#runGroup(group, full));
         this.#committed(group);
       } catch (thrown) {

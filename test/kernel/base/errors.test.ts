@@ -13,8 +13,8 @@ describe("toStewardError", () => {
     expect(error.message).toBe("internal error");
   });
 
-  it.each([["ENOSPC", "disk_full"], ["ENOENT", "not_found"], ["EACCES", "denied"]])("knows the system's %s", (system, code) => {
-    expect(toStewardError(Object.assign(new Error("x"), { code: system })).code).toBe(code);
+  it.each([["ENOSPC", "disk_full"], ["ENOENT", "not_found"], ["EACCES", "denied"], ["EROFS", "denied"], ["EIO", "internal"], ["ENFILE", "exhausted"]])("knows the system's %s", (system, code) => {
+    expect(toStewardError(Object.assign(new Error("x"), { code: system }))).toMatchObject({ code, message: "x" });
   });
 
   it("finds the reason behind an abort", () => {

@@ -5,11 +5,11 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
-import { numberedTable, payloadOf } from "./fixtures/numbered.ts";
-import { quietLog, temporaryFolder } from "./fixtures/tables.ts";
+import { numberedTable, payloadOf } from "../../kernel/state/fixtures/numbered.ts";
+import { quietLog, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 20 : 200;
-const writer = fileURLToPath(new URL("./fixtures/writer.ts", import.meta.url));
+const writer = fileURLToPath(new URL("../../kernel/state/fixtures/writer.ts", import.meta.url));
 
 /** Runs the writer and kills it at a random moment after its first answer; gives the numbers that it printed. */
 async function killOnce(directory: string, first: number): Promise<number[]> {
