@@ -57,8 +57,9 @@ async function run(invocation: Invocation): Promise<number> {
 }
 
 async function serveDaemon(options: DaemonArguments): Promise<number> {
-  // Before anything else: a signal while modules load is a wish to stop, too.
-  using signals = createStopSignals(process);
+  // Before anything else: a signal while modules load is a wish to stop, too. Heard to the end: one that comes while the
+  // last output is written must not change how the process ends.
+  const signals = createStopSignals(process);
   const { configureDaemon } = await import("./commands/configuration.ts");
   const configuration = configureDaemon(options, process.env);
   keepCompiledCode(configuration.stateRoot);
