@@ -9,7 +9,7 @@ import type { ArchiveConfig } from "../dedup/config.ts";
 import { openDedup } from "../dedup/service.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
-import { systemClock } from "../kernel/base/clock.ts";
+import { delay, systemClock } from "../kernel/base/clock.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
@@ -36,6 +36,8 @@ import { stewardVersion } from "./version.ts";
 
 /** Everything is stopped within this time, or left behind. */
 const STOP_MS = 30_000;
+/** What a stop at once still waits for the last change to be stored. */
+const LAST_WRITE_MS = 2_000;
 /** The demo's archive is the same everywhere. */
 const DEMO_SEED = 1;
 const DEMO_ARCHIVE = "demo";
@@ -51,6 +53,8 @@ interface House {
   readonly telemetry: Telemetry;
   readonly notifier: Notifier;
   dedup?: Dedup;
+  /** The stores on their way to be closed. */
+  closing?: Promise<void> | undefined;
   gateway?: Gateway;
 }
 
@@ -79,6 +83,8 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
     throw error;
   } finally {
     await house.supervisor.stop(STOP_MS);
+    // Even a stop at once lets a change that LMDB is storing end: a process that exits under it can hang for ever.
+    await Promise.race([house.closing?.catch(() => undefined), delay(systemClock, LAST_WRITE_MS)]);
     lock.release();
   }
 }
@@ -103,7 +109,8 @@ function components(house: House): Component[] {
   const { config } = house.configuration;
   const parts: Component[] = [house.telemetry.component, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) parts.push(dedupComponent(house));
-  if (house.notifier.watchdog !== undefined) parts.push(house.notifier.watchdog);
+  // First to start is last to stop: a stop that takes its time is alive, too.
+  if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;
 }
 
@@ -125,7 +132,8 @@ function dedupComponent(house: House): Component {
       }, signal);
     },
     async stop(deadlineMs) {
-      await house.dedup?.close(deadlineMs);
+      house.closing = house.dedup?.close(deadlineMs);
+      await house.closing;
     },
   };
 }

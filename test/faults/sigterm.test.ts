@@ -175,7 +175,7 @@ describe("a stop that has to wait", () => {
   });
 
   // Killed and failed when the process does not end by itself.
-  it.runIf(LONG)("ends at once, with 0, at the second signal", async () => {
+  it("ends at once, with 0, at the second signal", async () => {
     for (const second of ["SIGTERM", "SIGINT"] as const) {
       const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), archive) });
       const { answer } = await halfRequest(daemon);

@@ -22,7 +22,7 @@ export function readYaml(text: string, name: string): ReadYaml {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, version: "1.2" });
   if (document.errors.length > 0) {
-    return { root: empty, findings: document.errors.map((error) => fail(`is not valid YAML: ${error.message}`, counter.linePos(error.pos[0]).line)) };
+    return { root: empty, findings: document.errors.map((error) => fail(`is not valid YAML: ${inWords(error.code)}`, counter.linePos(error.pos[0]).line)) };
   }
   const findings: Finding[] = [];
   const reader = createReader(document, counter, (rule, line) => void findings.push(fail(rule, line)));
@@ -30,6 +30,11 @@ export function readYaml(text: string, name: string): ReadYaml {
   if (root.kind === "nothing") return { root: empty, findings };
   if (root.kind !== "map") return { root: empty, findings: [...findings, fail("must hold keys such as `gateway:`, holds something else")] };
   return { root, findings };
+}
+
+/** The parser's own text quotes the line, and the line may hold a secret: only the class of the mistake is told. */
+function inWords(code: string): string {
+  return code.toLowerCase().replaceAll("_", " ");
 }
 
 function createReader(document: Document, counter: LineCounter, complain: (rule: string, line: number) => void): (node: unknown, depth: number, line: number) => Raw {

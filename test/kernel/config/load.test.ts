@@ -100,7 +100,8 @@ describe("problems", () => {
 
   it.each([
     ["a: [1\n", /^ERROR steward.yaml: is not valid YAML: .*\(line \d\)$/],
-    ["poll:\n  count: 1\n  count: 2\n", /not valid YAML: Map keys must be unique.*line/],
+    ["feature:\n  token: |canary\n", /^(?!.*canary).*is not valid YAML: .*\(line \d\)$/],
+    ["poll:\n  count: 1\n  count: 2\n", /not valid YAML: duplicate key.*line/],
     ["- a\n", /^ERROR steward.yaml: must hold keys/],
     ["__proto__:\n  x: 1\n", /^ERROR __proto__: is not a known key/],
     [`names: ${"[".repeat(40)}${"]".repeat(40)}\n`, /nested deeper than 20 levels/],
