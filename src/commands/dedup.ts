@@ -5,11 +5,12 @@ import { documentPairs, groupDocuments } from "../dedup/analysis/outcome.ts";
 import type { ReportableGroup } from "../dedup/analysis/outcome.ts";
 import { checkParameters, defaultParameters } from "../dedup/analysis/parameters.ts";
 import type { AnalysisParameters } from "../dedup/analysis/parameters.ts";
-import { createEnvSketchStore, createMemorySketchStore, SKETCH_SCHEMA, sketchTables } from "../dedup/analysis/sketch-store.ts";
+import { createEnvSketchStore, createMemorySketchStore } from "../dedup/analysis/sketch-store.ts";
 import type { SketchStore } from "../dedup/analysis/sketch-store.ts";
 import { openPath } from "../dedup/archives/open.ts";
 import { readCorpus } from "../dedup/corpus.ts";
 import type { Corpus } from "../dedup/corpus.ts";
+import { sketchStore } from "../dedup/stores.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import { createLog } from "../kernel/base/log.ts";
@@ -28,7 +29,6 @@ import { formatSummary } from "./report/summary.ts";
 import type { DedupReport, ReportGroup } from "./report/types.ts";
 
 const INTERRUPTED = 130;
-const GIB = 2 ** 30;
 
 /** Share of the whole that each step takes, for the bar. */
 const SHARES: Readonly<Record<"read" | AnalysisPhase | "group", readonly [from: number, to: number]>> = {
@@ -112,7 +112,7 @@ async function withSketches<T>({ options, log }: Run, use: (sketches: SketchStor
   const lock = lockStateDirectory(options.state);
   try {
     const state = createStateFactory({ directory: options.state, clock: systemClock, log });
-    const env = await state.open({ name: "dedup-sketch", tables: sketchTables, schema: SKETCH_SCHEMA, derived: true, maxBytes: 128 * GIB });
+    const env = await state.open(sketchStore);
     try {
       return await use(createEnvSketchStore(env));
     } finally {
