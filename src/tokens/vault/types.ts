@@ -1,0 +1,260 @@
+/**
+ * The seams of the secrets manager around its backends: who a token is, what its policies allow, what is leased, what is audited.
+ * Each is one room; `core.ts` leads a request through them in the order of KERNEL §4.
+ */
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { Snapshot, Tx } from "../../kernel/state/types.ts";
+import type { Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
+
+/** What a policy can grant (facts §2.5). */
+export type Capability = "create" | "read" | "update" | "patch" | "delete" | "list" | "sudo" | "deny" | "root";
+
+/** How long a wrapped answer may live, as policies say. */
+export interface WrapLimits {
+  readonly minMs?: number;
+  readonly maxMs?: number;
+}
+
+/** The verdict on one request. */
+export interface Decision {
+  readonly allowed: boolean;
+  /** Names of the policies that made it so. */
+  readonly granting: readonly string[];
+  readonly wrap: WrapLimits;
+  /** The root policy. */
+  readonly root: boolean;
+}
+
+/** The union of some policies, compiled. */
+export interface Acl {
+  /** `path` with its mount, without a leading slash. */
+  check(request: { readonly operation: Operation; readonly path: string; readonly data: Data; readonly sudo: boolean }): Decision;
+  /** Sorted; `["deny"]` for nothing, `["root"]` for the root policy. */
+  capabilities(path: string): readonly Capability[];
+  /** Whether any capability exists at or below a prefix. */
+  anyBelow(prefix: string): boolean;
+}
+
+/** A stored policy. */
+export interface PolicyDocument {
+  /** Lower case. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The policies. `default` and `root` are always there. */
+export interface Policies {
+  get(name: string): PolicyDocument | undefined;
+  /** Sorted, `root` last. */
+  list(): readonly string[];
+  /** Parses, stores; gives lint warnings (e.g. `update` without `create` on a minting path). Throws `invalid` with line and remedy. */
+  write(name: string, text: string): Promise<{ readonly warnings: readonly string[] }>;
+  /** Done, too, when there was none. Throws `invalid` for `default` and `root`. */
+  delete(name: string): Promise<void>;
+  /** Compiled and cached, bounded; unknown names grant nothing. */
+  acl(names: readonly string[]): Acl;
+}
+
+/** The two kinds of tokens (facts §2.6). */
+export type TokenType = "service" | "batch";
+
+/** A live token. Its id is not in it: `key` is the HMAC that the store knows it by. */
+export interface TokenEntry {
+  readonly key: string;
+  readonly type: TokenType;
+  readonly accessor: string;
+  readonly policies: readonly string[];
+  /** Where it was made, e.g. `auth/token/create`. */
+  readonly path: string;
+  readonly displayName: string;
+  readonly meta: Readonly<Record<string, string>> | undefined;
+  readonly entityId: string;
+  /** Uses left, 0 for unlimited; -1 while its last use is served. */
+  readonly numUses: number;
+  /** `key` of the parent; undefined for an orphan. */
+  readonly parent: string | undefined;
+  readonly createdAtMs: number;
+  readonly creationTtlMs: number;
+  /** Undefined: never. */
+  readonly expiresAtMs: number | undefined;
+  readonly explicitMaxTtlMs: number;
+  readonly periodMs: number;
+  readonly renewable: boolean;
+  readonly lastRenewalAtMs: number | undefined;
+  readonly role: string | undefined;
+  /** CIDRs that may use it; empty for all. */
+  readonly boundCidrs: readonly string[];
+}
+
+/** A token to be. */
+export interface TokenSpec {
+  readonly type: TokenType;
+  /** A given id; random otherwise. */
+  readonly id?: Secret;
+  readonly policies: readonly string[];
+  readonly path: string;
+  readonly displayName: string;
+  readonly meta?: Readonly<Record<string, string>>;
+  readonly numUses: number;
+  readonly parent: string | undefined;
+  /** 0: never expires (root tokens only). */
+  readonly ttlMs: number;
+  readonly explicitMaxTtlMs: number;
+  readonly periodMs: number;
+  readonly renewable: boolean;
+  readonly role?: string;
+  readonly boundCidrs?: readonly string[];
+}
+
+/** A token that was just made, with the only copy of its id. */
+export interface MadeToken {
+  readonly id: Secret;
+  readonly entry: TokenEntry;
+}
+
+/** The tokens. All times by the wall clock; an expired token is gone at once, its row when the timer gets to it. */
+export interface Tokens {
+  /** Undefined for unknown, expired and damaged ones alike. */
+  lookup(id: Secret): TokenEntry | undefined;
+  byAccessor(accessor: string): TokenEntry | undefined;
+  byKey(key: string): TokenEntry | undefined;
+  /** Durable before it resolves. */
+  create(spec: TokenSpec): Promise<MadeToken>;
+  /** Inside a change of the caller's, e.g. with a lease. */
+  createIn(tx: Tx, spec: TokenSpec): MadeToken;
+  /** Takes one use of a token with limited uses, durably; undefined when there was none left. The last use is to be followed by `revoke`. */
+  use(entry: TokenEntry): Promise<TokenEntry | undefined>;
+  /** New expiry by increment, period and maxima; warnings say when it was cut. Throws `invalid` for what cannot be renewed. */
+  renew(entry: TokenEntry, incrementMs: number | undefined): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
+  /** Ends it, its children and all their leases; `orphanChildren` lets the children live. Resolves when no use of them can begin any more. */
+  revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
+  accessors(): Iterable<string>;
+  /** Told of every token that ends, inside the change that ends it. */
+  onEnd(seen: (tx: Tx, entry: { readonly key: string; readonly accessor: string }) => void): void;
+}
+
+/** A lease as people may see it. */
+export interface LeaseInfo {
+  /** `<request path>/<24 base62>`. */
+  readonly id: string;
+  readonly path: string;
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly renewable: boolean;
+  /** Set after the last try to revoke it failed; text without secrets. */
+  readonly irrevocable: string | undefined;
+  readonly attempts: number;
+}
+
+/** What a crash or an unclear answer left: something may have been made outside, and only its expiry ends it. */
+export interface Orphan {
+  readonly requestId: string;
+  readonly path: string;
+  readonly beganAtMs: number;
+  /** The latest possible expiry. */
+  readonly untilMs: number;
+  /** What was asked, without secrets. */
+  readonly about: Data;
+  readonly reason: string;
+}
+
+/** A record of a minting request, written before anything happens. */
+export interface Intent {
+  readonly requestId: string;
+}
+
+/** A lease to be recorded. */
+export interface LeaseSpec {
+  readonly path: string;
+  /** Mount with slash, so that an unmount finds it. */
+  readonly mountPoint: string;
+  readonly response: LogicalResponse;
+  readonly ttlMs: number;
+  /** `key` and kind of the token that asked; a batch token's leases belong to its parent. */
+  readonly token: { readonly key: string; readonly expiresAtMs: number | undefined } | undefined;
+  readonly intent: Intent | undefined;
+}
+
+/** Sends a lease's revocation to the backend it came from. Injected by the mounts. */
+export type RevokeBackend = (lease: { readonly id: string; readonly path: string; readonly mountPoint: string; readonly data: Data; readonly internalData: Data }, signal: AbortSignal) => Promise<void>;
+
+/** The leases. */
+export interface Leases {
+  /** Durable when it resolves. `about` has no secrets in it. */
+  intend(request: { readonly requestId: string; readonly path: string; readonly mountPoint: string; readonly about: Data }): Promise<Intent>;
+  /** Nothing was made: the record goes. Does not wait for the disk. */
+  drop(intent: Intent): void;
+  /** Something may have been made and nobody knows: the record stays as an orphan. */
+  orphan(intent: Intent, reason: string, about: Data): Promise<void>;
+  /** Lease in, intent out, durable when it resolves. */
+  register(spec: LeaseSpec): Promise<LeaseInfo>;
+  lookup(id: string): LeaseInfo | undefined;
+  /** Names directly below a prefix, sub-levels with a slash; sorted. */
+  list(prefix: string): readonly string[];
+  /** `sync` waits for the backend and throws its error, keeping the lease; otherwise it is due at once and retried. Unknown ids are fine. */
+  revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
+  /** All below a prefix. `force` ends the leases whatever the backend says. */
+  revokePrefix(prefix: string, options: { readonly sync: boolean; readonly force: boolean }): Promise<void>;
+  /** Inside the change that ends a token: its leases become due now. */
+  endToken(tx: Tx, tokenKey: string): void;
+  irrevocable(): readonly LeaseInfo[];
+  orphans(): readonly Orphan[];
+  /** For status and metrics. */
+  counts(snapshot?: Snapshot): { readonly leases: number; readonly irrevocable: number; readonly orphans: number; readonly due: number };
+  /** Tries irrevocable leases again and clears what is over. */
+  tidy(): Promise<void>;
+}
+
+/** One request as the audit sees it (facts §2.7). The audit hashes what must be hashed. */
+export interface AuditRequest {
+  readonly id: string;
+  /** The effective one. */
+  readonly operation: Operation;
+  readonly mount: AuditMount | undefined;
+  readonly token: { readonly id: Secret; readonly entry: TokenEntry | undefined } | undefined;
+  readonly path: string;
+  readonly data: Data | undefined;
+  readonly remote: Remote | undefined;
+  readonly wrapTtlMs: number | undefined;
+  readonly granting: readonly string[];
+  readonly allowed: boolean;
+}
+
+/** Where a request went. */
+export interface AuditMount {
+  readonly point: string;
+  readonly type: string;
+  readonly accessor: string;
+  readonly class: "secret" | "auth" | "system";
+}
+
+/** What was answered. */
+export interface AuditResponse {
+  readonly data?: Data | undefined;
+  readonly warnings?: readonly string[] | undefined;
+  readonly leaseId?: string | undefined;
+  readonly auth?: { readonly id: Secret; readonly entry: TokenEntry } | undefined;
+  readonly wrap?: { readonly token: Secret; readonly accessor: string; readonly ttlMs: number; readonly creationPath: string } | undefined;
+  readonly error?: string | undefined;
+}
+
+/** The audit. Each call resolves when every configured device has it on disk, or rejects: then nothing may happen, and nothing be said. */
+export interface Audit {
+  request(request: AuditRequest, error?: string): Promise<void>;
+  response(request: AuditRequest, response: AuditResponse): Promise<void>;
+  /** As `sys/audit-hash` gives it; undefined for an unknown device. */
+  hash(device: string, input: string): string | undefined;
+  devices(): readonly AuditDeviceInfo[];
+  /** After a rotation of the files. */
+  reopen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A device as it is listed. */
+export interface AuditDeviceInfo {
+  /** Ends in a slash, e.g. `file/`. */
+  readonly path: string;
+  readonly type: "file";
+  readonly description: string;
+  readonly options: Readonly<Record<string, string>>;
+}
