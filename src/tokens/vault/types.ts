@@ -186,8 +186,8 @@ export interface Leases {
   drop(intent: Intent): void;
   /** Something may have been made and nobody knows: the record stays as an orphan. */
   orphan(intent: Intent, reason: string, about: Data): Promise<void>;
-  /** Lease in, intent out, durable when it resolves. */
-  register(spec: LeaseSpec): Promise<LeaseInfo>;
+  /** Lease in, intent out, in one change: known at once, durable when `stored` resolves, so that the audit can be written beside it. */
+  register(spec: LeaseSpec): { readonly info: LeaseInfo; readonly stored: Promise<void> };
   lookup(id: string): LeaseInfo | undefined;
   /** Names directly below a prefix, sub-levels with a slash; sorted. */
   list(prefix: string): readonly string[];
