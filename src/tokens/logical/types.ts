@@ -79,6 +79,8 @@ export interface LogicalResponse {
   readonly secret?: SecretGrant;
   readonly warnings?: readonly string[];
   readonly raw?: RawAnswer;
+  /** Instead of 200, e.g. 202 for what goes on after the answer. Hosts that know no status ignore it. */
+  readonly status?: number;
 }
 
 /** Answers one operation. Throws StewardError: `invalid` is a logical error (400) whose message is the text that clients see. */
