@@ -103,7 +103,7 @@ describe("a pool whose task", () => {
 });
 
 describe("a document that kills its worker", () => {
-  // Four times a full heap, 512 MiB each: too slow for every run.
+  // Twice a full heap, 512 MiB each: too slow for every run.
   it.runIf(LONG)("is left out with the reason, the job and all other work go on", async () => {
     const folder = join(temporaryFolder(), "papers");
     // A table of a few bytes that unfolds to more cells than a worker thread has memory for.
@@ -125,7 +125,7 @@ describe("a document that kills its worker", () => {
     await asking;
     expect(job).toMatchObject({ status: "completed", errorMessage: null });
     expect(JSON.stringify(job.result)).toContain("its HTML cannot be turned into text");
-    expect(daemon.stderr.filter((line) => /a worker thread died/.test(line)).length).toBeGreaterThanOrEqual(2);
+    expect(daemon.stderr.filter((line) => /a worker thread died/.test(line))).toHaveLength(2);
     expect(slowestMs).toBeLessThan(RESTORED_MS);
     const chained = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data.currentJobId as string | null;
     if (chained !== null) await jobEnd(daemon, chained);

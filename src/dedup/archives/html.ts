@@ -29,30 +29,25 @@ export async function convertHtml(items: readonly ArchiveItem[], pool: Pool, sig
   return items.map((item) => (isHtml(item) ? asText(item, texts[at++]) : item));
 }
 
+/** Together first. When that fails each page is tried once on its own, so that one that ends workers has ended two. */
 async function convertAll(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<(HtmlText | undefined)[]> {
-  try {
-    return await convert(pages, pool, signal);
-  } catch {
-    signal.throwIfAborted();
-  }
-  // One of them broke the rest: each on its own finds out which.
+  const together = await convert(pages, pool, signal);
+  if (together !== undefined) return together;
   const texts: (HtmlText | undefined)[] = [];
-  for (const page of pages) {
-    try {
-      texts.push(...await convert([page], pool, signal));
-    } catch {
-      signal.throwIfAborted();
-      texts.push(undefined);
-    }
-  }
+  for (const page of pages) texts.push((await convert([page], pool, signal))?.[0]);
   return texts;
 }
 
-async function convert(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<HtmlText[]> {
+/** Undefined when one of the pages breaks the task or its worker, or takes too long. */
+async function convert(pages: readonly HtmlDocument[], pool: Pool, signal: AbortSignal): Promise<HtmlText[] | undefined> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(PAGE_MS)]);
   const input = pages.map((page) => ({ html: page.text, units: TEXT_UNITS + 1 }));
-  for await (const texts of pool.map(htmlToText, [input], { signal: either, inFlight: 1 })) return texts;
-  return [];
+  try {
+    for await (const texts of pool.map(htmlToText, [input], { signal: either, inFlight: 1, tries: 1 })) return texts;
+  } catch {
+    signal.throwIfAborted();
+  }
+  return undefined;
 }
 
 function asText(page: HtmlDocument, converted: HtmlText | undefined): ArchiveItem {

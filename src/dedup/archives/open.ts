@@ -4,23 +4,15 @@ import { basename, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
+import type { ArchiveConfig } from "../config.ts";
 import type { Archive } from "./archive.ts";
 import { createFileArchive, createFolderArchive } from "./folder.ts";
 import { createJsonlArchive } from "./jsonl.ts";
 import { fileType } from "./kinds.ts";
 import { systemCode } from "./unreadable.ts";
 
-/** An archive as the configuration describes it. */
-export interface ArchiveRow {
-  readonly name: string;
-  readonly kind: "folder" | "jsonl";
-  readonly path: string;
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-}
-
 /** The archive of a configuration row. Touches nothing yet. */
-export function openArchive(deps: { readonly pool: Pool }, row: ArchiveRow): Archive {
+export function openArchive(deps: { readonly pool: Pool }, row: ArchiveConfig): Archive {
   if (row.kind === "folder") return createFolderArchive(deps, row);
   return createJsonlArchive(deps, { name: row.name, source: { path: row.path } });
 }

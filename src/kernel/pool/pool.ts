@@ -2,13 +2,13 @@
 import { availableParallelism, totalmem } from "node:os";
 import { Piscina } from "piscina";
 import type { Clock } from "../base/clock.ts";
+import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { startAttempt } from "./attempt.ts";
 import type { Attempt, AttemptEnd } from "./attempt.ts";
 import { unitsOf } from "./control.ts";
 import { mapOrdered } from "./map.ts";
-import { readError } from "./message.ts";
 import { PROGRESS_MS, summed, throttled } from "./progress.ts";
 import type { OnUnits } from "./progress.ts";
 import { createSlotQueue } from "./queue.ts";
@@ -47,8 +47,7 @@ export function createPool(options: PoolOptions): Pool {
   return new PiscinaPool({ threads, heapMb, clock: options.clock, log: options.log });
 }
 
-interface InnerOptions {
-  readonly signal: AbortSignal;
+interface InnerOptions extends Pick<RunOptions, "signal" | "tries"> {
   readonly transfer: readonly ArrayBuffer[] | undefined;
   readonly onUnits: OnUnits | undefined;
   /** Refuse when the line is full; otherwise wait in it. */
@@ -80,15 +79,15 @@ class PiscinaPool implements Pool {
   }
 
   async run<I, O>(task: Task<I, O>, input: I, options: RunOptions): Promise<O> {
-    const { signal, transfer } = options;
-    return this.#run(task, input, { signal, transfer, onUnits: throttled(this.#clock, options.onProgress), bounded: true });
+    const { transfer } = options;
+    return this.#run(task, input, { ...options, transfer, onUnits: throttled(this.#clock, options.onProgress), bounded: true });
   }
 
   map<I, O>(task: Task<I, O>, inputs: Iterable<I> | AsyncIterable<I>, options: RunOptions & { readonly inFlight?: number }): AsyncIterable<O> {
     const sum = summed(throttled(this.#clock, options.onProgress));
     return mapOrdered(inputs, options.inFlight ?? this.#threads + 1, options.signal, {
       room: (signal) => this.#slots.room(signal),
-      start: (input, signal) => this.#run(task, input, { signal, transfer: options.transfer, onUnits: sum?.(), bounded: false }),
+      start: (input, signal) => this.#run(task, input, { ...options, signal, transfer: options.transfer, onUnits: sum?.(), bounded: false }),
     });
   }
 
@@ -110,12 +109,12 @@ class PiscinaPool implements Pool {
       const end = await this.#try(task, input, options, signal);
       if (end.kind === "reply") {
         if (end.reply.ok) return end.reply.value as O;
-        throw readError(task.name, end.reply.error);
+        throw readError(`task ${task.name}`, end.reply.error);
       }
       if (end.kind === "unsendable") throw new StewardError("internal", `the input of task ${task.name} cannot be sent to a worker thread`, { cause: end.error });
       this.#crashed += 1;
       this.#log.warn("a worker thread died", { task: task.name, tries, error: end.error });
-      if (tries === MAX_TRIES || options.transfer?.length) throw this.#death(task.name, tries, end);
+      if (tries >= (options.tries ?? MAX_TRIES) || options.transfer?.length) throw this.#death(task.name, tries, end);
     }
   }
 

@@ -1,7 +1,7 @@
 /** The one entry of every worker thread: imports the task's file, runs it and answers with its value or its error as data. */
 import { Piscina } from "piscina";
+import { writeError } from "../base/error-message.ts";
 import { addUnits, isCancelled, setStarted } from "./control.ts";
-import { writeError } from "./message.ts";
 import type { AttemptMessage, AttemptReply } from "./message.ts";
 import type { TaskControl } from "./types.ts";
 

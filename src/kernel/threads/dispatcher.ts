@@ -1,8 +1,8 @@
 /** The calls of one thread on the side that answers: each runs with a signal of its own, streams go no further than their credit. */
 import type { Clock } from "../base/clock.ts";
+import { writeError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
 import type { Answer } from "./answers.ts";
-import { writeError } from "./error-message.ts";
 import { CREDIT, ownBytes, type CallMessage, type FromThread } from "./messages.ts";
 
 /** Calls whose handlers have not ended, also those that nobody waits for any more. */

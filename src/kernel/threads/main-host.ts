@@ -3,54 +3,40 @@ import { StewardError } from "../base/errors.ts";
 import type { Service } from "../service.ts";
 import type { ComponentState, Health } from "../supervisor/component.ts";
 import { createAnswers, type Answer } from "./answers.ts";
-import { CALL_MS, RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
+import { HostBase, healthOf } from "./host-base.ts";
+import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
-import { startResident, type Resident, type ResidentCode } from "./resident.ts";
-import { Topics } from "./topics.ts";
+import { startResident, type Resident } from "./resident.ts";
 
 /** A host that runs the service right here. */
-export class MainHost implements ThreadHost {
-  readonly name: string;
-  readonly needs: readonly string[];
-  readonly readiness: ThreadHost["readiness"];
-  readonly restart: typeof RESTART = RESTART;
-  readonly #deps: HostDeps;
-  readonly #code: ResidentCode;
-  readonly #options: unknown;
-  readonly #topics: Topics = new Topics(() => {});
+export class MainHost extends HostBase implements ThreadHost {
   #resident: (Resident & { readonly answer: Answer }) | undefined;
   #inFlight = 0;
   #calls = 0;
 
   constructor(deps: HostDeps, spec: HostSpec) {
-    this.name = spec.code.name;
-    this.needs = spec.needs;
-    this.readiness = spec.readiness;
-    this.#deps = deps;
-    this.#code = spec.code;
-    this.#options = spec.options;
+    super(deps, spec, () => undefined);
   }
 
   async start(signal: AbortSignal): Promise<void> {
-    const { clock, ids } = this.#deps;
-    this.#topics.open();
+    const { clock, ids } = this.deps;
+    this.topics.open();
     // Copied as a thread would get them, so that a service cannot come to rely on sharing them.
-    const options: unknown = structuredClone(this.#options);
-    const publish = (topic: string, body: Uint8Array): void => this.#topics.publish(topic, new Uint8Array(body));
-    const resident = await startResident({ clock, ids, log: this.#deps.log.child(this.name), publish, ports: this.#deps.ports?.() ?? {} }, this.#code, options, signal);
+    const options: unknown = structuredClone(this.spec.options);
+    const publish = (topic: string, body: Uint8Array): void => this.topics.publish(topic, new Uint8Array(body));
+    const resident = await startResident({ clock, ids, log: this.deps.log.child(this.name), publish, ports: this.deps.ports?.() ?? {} }, this.spec.code, options, signal);
     this.#resident = { ...resident, answer: createAnswers(resident.service) };
   }
 
   async stop(deadlineMs: number): Promise<void> {
     const resident = this.#resident;
     this.#resident = undefined;
-    this.#topics.close();
+    this.topics.close();
     await resident?.supervisor.stop(deadlineMs);
   }
 
   health(): Health {
-    const ready = this.#resident?.supervisor.ready();
-    return ready === undefined || ready.ok ? { ok: true } : { ok: false, reason: ready.reasons.join("; ") };
+    return healthOf(this.#resident?.supervisor.ready());
   }
 
   service(): Service {
@@ -59,7 +45,7 @@ export class MainHost implements ThreadHost {
 
   async call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply> {
     const { answer } = this.#running();
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     const { signal, encoding, requestId, deadlineMs = CALL_MS } = options;
     signal.throwIfAborted();
     const stop = new AbortController();
@@ -82,20 +68,16 @@ export class MainHost implements ThreadHost {
     }
   }
 
-  events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.#topics.listen(topic, signal);
-  }
-
   states(): readonly ComponentState[] {
     return this.#resident?.supervisor.states() ?? [];
   }
 
   status(): PlacementStatus {
-    return { on: "main", inFlight: this.#inFlight, calls: this.#calls, dropped: 0, missedEvents: this.#topics.missed };
+    return { on: "main", inFlight: this.#inFlight, calls: this.#calls, dropped: 0, missedEvents: this.topics.missed };
   }
 
   #running(): Resident & { readonly answer: Answer } {
-    if (this.#resident === undefined) throw new StewardError("not_ready", `${this.name} is not running`, { retryAfterMs: 1000 });
+    if (this.#resident === undefined) throw this.notRunning();
     return this.#resident;
   }
 }

@@ -6,9 +6,9 @@
  *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks are under way, `credit` asks for more
  *     cancel ─▶                           nobody waits any more; nothing comes back
  */
+import type { ErrorMessage } from "../base/error-message.ts";
 import type { PlainRoute } from "../service.ts";
 import type { ComponentState } from "../supervisor/component.ts";
-import type { ErrorMessage } from "./error-message.ts";
 
 /** Chunks of one stream that may be under way. */
 export const CREDIT = 4;

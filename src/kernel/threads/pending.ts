@@ -1,7 +1,7 @@
 /** The calls of one thread that somebody waits for: each ends once, by its answer, its caller, its deadline or the thread's end. */
 import type { Clock } from "../base/clock.ts";
+import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
-import { readError } from "./error-message.ts";
 import { CREDIT, type FromThread, type ReplyMeta } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
 
@@ -101,7 +101,7 @@ export class PendingCalls {
     }
     if (message.kind === "reply") pending.reply(message.meta, message.body, message.more);
     else if (message.kind === "chunk") pending.chunk(message.body);
-    else pending.end(message.error === undefined ? undefined : readError(this.#thread, message.error));
+    else pending.end(message.error === undefined ? undefined : readError(`thread ${this.#thread}`, message.error));
   }
 
   /** Ends every call. */

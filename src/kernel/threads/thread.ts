@@ -1,13 +1,13 @@
 /** The entry of a service's thread: makes the service, answers calls, says how it stands, stops when told to. */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.ts";
+import { writeError } from "../base/error-message.ts";
 import { assert } from "../base/errors.ts";
 import { systemIds } from "../base/ids.ts";
 import { createLog } from "../base/log.ts";
 import { createAnswers, plainRows } from "./answers.ts";
 import { STATE_MS, type Boot } from "./boot.ts";
 import { Dispatcher, type Post } from "./dispatcher.ts";
-import { writeError } from "./error-message.ts";
 import { ownBytes, type FromThread, type ToThread } from "./messages.ts";
 import { startResident, type Resident } from "./resident.ts";
 

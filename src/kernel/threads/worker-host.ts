@@ -1,16 +1,16 @@
 /** A service in a thread of its own: starts the thread, sends calls over, watches that it lives, ends it in time. */
 import { Worker } from "node:worker_threads";
+import { readError } from "../base/error-message.ts";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Service } from "../service.ts";
 import type { ComponentState, Health } from "../supervisor/component.ts";
 import { threadEnvironment, STATE_MS, type Boot } from "./boot.ts";
-import { readError } from "./error-message.ts";
-import { CALL_MS, RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
+import { HostBase, healthOf } from "./host-base.ts";
+import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
 import { ownBytes, type FromThread, type StateMessage, type ToThread } from "./messages.ts";
 import { PendingCalls } from "./pending.ts";
 import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
 import { createRemoteService } from "./remote-service.ts";
-import { Topics } from "./topics.ts";
 
 /** A thread that says nothing for this long is unwell, and after the second time lost. */
 const SILENT_MS = 10_000;
@@ -19,15 +19,8 @@ const LOST_MS = 60_000;
 const TERMINATE_MS = 250;
 
 /** A host that runs the service in a worker thread. */
-export class WorkerHost implements ThreadHost {
-  readonly name: string;
-  readonly needs: readonly string[];
-  readonly readiness: ThreadHost["readiness"];
-  readonly restart: typeof RESTART = RESTART;
-  readonly #deps: HostDeps;
-  readonly #spec: HostSpec;
+export class WorkerHost extends HostBase implements ThreadHost {
   readonly #calls: PendingCalls;
-  readonly #topics: Topics;
   #worker: Worker | undefined;
   #service: Service | undefined;
   #state: StateMessage | undefined;
@@ -36,22 +29,17 @@ export class WorkerHost implements ThreadHost {
   #stopped: (() => void) | undefined;
 
   constructor(deps: HostDeps, spec: HostSpec) {
-    this.name = spec.code.name;
-    this.needs = spec.needs;
-    this.readiness = spec.readiness;
-    this.#deps = deps;
-    this.#spec = spec;
+    super(deps, spec, (topic, listened) => this.#post({ kind: listened ? "listen" : "unlisten", topic }));
     this.#calls = new PendingCalls(this.name, deps.clock, { cancel: (id) => this.#post({ kind: "cancel", id }), credit: (id) => this.#post({ kind: "credit", id }) });
-    this.#topics = new Topics((topic, listened) => this.#post({ kind: listened ? "listen" : "unlisten", topic }));
   }
 
   async start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     signal.throwIfAborted();
-    this.#topics.open();
+    this.topics.open();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const worker = this.#launch();
     this.#worker = worker;
-    this.#heardMs = this.#deps.clock.monotonic();
+    this.#heardMs = this.deps.clock.monotonic();
     const lost = (error: unknown): void => {
       if (this.#worker !== worker) return;
       this.#forget();
@@ -60,9 +48,9 @@ export class WorkerHost implements ThreadHost {
     };
     worker.on("message", (message: FromThread) => {
       if (this.#worker !== worker) return;
-      this.#heardMs = this.#deps.clock.monotonic();
+      this.#heardMs = this.deps.clock.monotonic();
       if (message.kind === "started") this.#begin(message, resolve);
-      else if (message.kind === "broken") reject(readError(this.name, message.error));
+      else if (message.kind === "broken") reject(readError(`thread ${this.name}`, message.error));
       else this.#hear(message);
     });
     worker.on("error", lost);
@@ -84,7 +72,7 @@ export class WorkerHost implements ThreadHost {
     if (worker !== undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#stopped = resolve;
-      const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, resolve);
+      const timer = this.deps.clock.timer(this.deps.clock.monotonic() + deadlineMs, resolve);
       worker.once("exit", resolve);
       this.#post({ kind: "stop", deadlineMs: Math.max(0, deadlineMs - TERMINATE_MS) });
       await promise;
@@ -92,23 +80,22 @@ export class WorkerHost implements ThreadHost {
       this.#forget();
       await worker.terminate();
     }
-    this.#topics.close();
+    this.topics.close();
   }
 
   health(): Health {
-    const silentMs = this.#deps.clock.monotonic() - this.#heardMs;
+    const silentMs = this.deps.clock.monotonic() - this.#heardMs;
     if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has said nothing for ${Math.round(silentMs / 1000)} s` };
-    const ready = this.#state?.ready;
-    return ready === undefined || ready.ok ? { ok: true } : { ok: false, reason: ready.reasons.join("; ") };
+    return healthOf(this.#state?.ready);
   }
 
   service(): Service {
-    if (this.#service === undefined) throw this.#notRunning();
+    if (this.#service === undefined) throw this.notRunning();
     return this.#service;
   }
 
   async call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply> {
-    if (this.#service === undefined) throw this.#notRunning();
+    if (this.#service === undefined) throw this.notRunning();
     const { encoding, requestId, deadlineMs = CALL_MS } = options;
     const { id, reply } = this.#calls.open(options.signal, deadlineMs);
     const owned = ownBytes(body);
@@ -116,22 +103,18 @@ export class WorkerHost implements ThreadHost {
     return await reply;
   }
 
-  events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.#topics.listen(topic, signal);
-  }
-
   states(): readonly ComponentState[] {
     return this.#state?.components ?? [];
   }
 
   status(): PlacementStatus {
-    return { on: "thread", inFlight: this.#calls.size, calls: this.#calls.begun, dropped: this.#calls.dropped, missedEvents: this.#topics.missed };
+    return { on: "thread", inFlight: this.#calls.size, calls: this.#calls.begun, dropped: this.#calls.dropped, missedEvents: this.topics.missed };
   }
 
   #launch(): Worker {
-    const ports = this.#deps.ports?.() ?? {};
-    const workerData: Boot = { code: this.#spec.code, options: this.#spec.options, logging: this.#deps.logging, ports };
-    const { heapMb } = this.#spec;
+    const ports = this.deps.ports?.() ?? {};
+    const workerData: Boot = { code: this.spec.code, options: this.spec.options, logging: this.deps.logging, ports };
+    const { heapMb } = this.spec;
     return new Worker(new URL("./thread.ts", import.meta.url), {
       workerData, transferList: Object.values(ports), name: this.name, env: threadEnvironment(process.env),
       ...(heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
@@ -139,7 +122,7 @@ export class WorkerHost implements ThreadHost {
   }
 
   #begin({ services, plain }: FromThread & { readonly kind: "started" }, started: () => void): void {
-    const { code, descriptors } = this.#spec;
+    const { code, descriptors } = this.spec;
     const wanted = descriptors.map((desc) => desc.typeName);
     assert(wanted.length === services.length && wanted.every((name) => services.includes(name)), `${code.name} binds ${wanted.join(", ")}`);
     this.#service = createRemoteService(code.name, descriptors, plain, this);
@@ -149,14 +132,14 @@ export class WorkerHost implements ThreadHost {
   #hear(message: Exclude<FromThread, { readonly kind: "started" | "broken" }>): void {
     switch (message.kind) {
       case "reply": case "chunk": case "end": return this.#calls.hear(message);
-      case "event": return this.#topics.publish(message.topic, message.body);
+      case "event": return this.topics.publish(message.topic, message.body);
       case "stopped": return this.#stopped?.();
       case "state": this.#state = message;
     }
   }
 
   #watchLife(lost: (error: unknown) => void): void {
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     const look = (): void => {
       const worker = this.#worker;
       if (worker === undefined) return;
@@ -177,11 +160,7 @@ export class WorkerHost implements ThreadHost {
     this.#state = undefined;
     this.#stopped?.();
     this.#stopped = undefined;
-    this.#calls.fail(this.#notRunning());
-  }
-
-  #notRunning(): StewardError {
-    return new StewardError("not_ready", `${this.name} is not running`, { retryAfterMs: 1000 });
+    this.#calls.fail(this.notRunning());
   }
 
   #post(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {

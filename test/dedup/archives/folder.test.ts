@@ -5,6 +5,9 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
+import { createPool } from "../../../src/kernel/pool/pool.ts";
 import { createInlinePool } from "../inline-pool.ts";
 import { complaints, documentsOf, folderWith, gather, readAll, refsOf, skippedOf } from "./reading.ts";
 
@@ -165,6 +168,17 @@ describe("a folder as an archive", () => {
     const items = await readAll(createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }));
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
     expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be turned into text"]);
+  });
+
+  it("lets a page cost two workers and no other page its text", async () => {
+    // A table of a few bytes that unfolds to more cells than the worker has memory for.
+    const folder = folderWith({ "a.html": "<p>good</p>", "b.html": "<table><tr><td colspan=100000 rowspan=100000>x</td></tr><tr><td>y</td></tr></table>", "c.html": "<p>fine</p>" });
+    const pool = createPool({ threads: 1, heapMb: 32, clock: systemClock, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) });
+    onTestFinished(() => pool.close());
+    const items = await readAll(createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }));
+    expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
+    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be turned into text"]);
+    expect(pool.status().crashed).toBe(2);
   });
 
   it("stops at once when it is cancelled", async () => {

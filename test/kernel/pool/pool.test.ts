@@ -121,6 +121,14 @@ describe("a worker that dies", () => {
     expect(pool.status().crashed).toBe(2);
   });
 
+  it("fails the input at once when it may cost only one", async () => {
+    const pool = open(1);
+    await expect(pool.run(fail, { how: "exit" }, { signal: never, tries: 1 })).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("task fail ended its worker thread") as string });
+    await expect(settle(pool.map(fail, [{ how: "exit" }], { signal: never, tries: 1 }))).rejects.toMatchObject({ code: "internal" });
+    expect(await pool.run(double, 2, { signal: never })).toBe(4);
+    expect(pool.status().crashed).toBe(2);
+  });
+
   it("is forgiven once", async () => {
     expect(await open(1).run(once, new Int32Array(new SharedArrayBuffer(4)), { signal: never })).toBe(2);
   });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { writeError } from "../../../src/kernel/threads/error-message.ts";
+import { writeError } from "../../../src/kernel/base/error-message.ts";
 import { PendingCalls } from "../../../src/kernel/threads/pending.ts";
 import { createManualClock, type ManualClock } from "../supervisor/manual-clock.ts";
 

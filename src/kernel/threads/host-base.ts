@@ -1,0 +1,40 @@
+/** What every host is, on whichever thread its service runs: a component with a place among the others and topics to listen to. */
+import { StewardError } from "../base/errors.ts";
+import type { Health, Supervisor } from "../supervisor/component.ts";
+import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
+import type { ThreadHost } from "./placed.ts";
+import { Topics } from "./topics.ts";
+
+/** The common half of a host. */
+export abstract class HostBase {
+  readonly name: string;
+  readonly needs: readonly string[];
+  readonly readiness: ThreadHost["readiness"];
+  readonly restart: typeof RESTART = RESTART;
+  protected readonly deps: HostDeps;
+  protected readonly spec: HostSpec;
+  protected readonly topics: Topics;
+
+  /** `listened` hears when a topic gets its first listener and loses its last. */
+  protected constructor(deps: HostDeps, spec: HostSpec, listened: (topic: string, listened: boolean) => void) {
+    this.name = spec.code.name;
+    this.needs = spec.needs;
+    this.readiness = spec.readiness;
+    this.deps = deps;
+    this.spec = spec;
+    this.topics = new Topics(listened);
+  }
+
+  events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.topics.listen(topic, signal);
+  }
+
+  protected notRunning(): StewardError {
+    return new StewardError("not_ready", `${this.name} is not running`, { retryAfterMs: 1000 });
+  }
+}
+
+/** A host is as well as its parts are; one that knows of none is. */
+export function healthOf(ready: ReturnType<Supervisor["ready"]> | undefined): Health {
+  return ready === undefined || ready.ok ? { ok: true } : { ok: false, reason: ready.reasons.join("; ") };
+}
