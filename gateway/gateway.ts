@@ -7,8 +7,9 @@ import { refuse, type Handler, type ServerRequest, type ServerResponse } from ".
 import type { ListenLimits } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
+import type { RequestObserver } from "../src/kernel/telemetry/requests.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
-import { createAuthorize, type AuthOptions } from "./access/authorize.ts";
+import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";
 import { createCors, type CorsDecision } from "./access/cors.ts";
 import { comments } from "../src/gen/comments.ts";
 import { describeRoutes } from "./describe/describe.ts";
@@ -18,6 +19,7 @@ import { goneSignal, readHead, restRequest, writeAnswer, type Head } from "./nod
 import { createReflection } from "./reflection.ts";
 import { createRest, type Rest } from "./rest.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
+import { createWatch } from "./watch.ts";
 
 /** The state of one probe; `reasons` are lines for people, the first is shown. */
 export interface ProbeResult {
@@ -44,6 +46,8 @@ export interface GatewayDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Hears of each request; nobody does unless given. */
+  readonly observe?: RequestObserver;
 }
 
 /** Where it listens. */
@@ -82,24 +86,24 @@ interface Surfaces {
 
 function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: AbortSignal; secured: boolean }): Handler {
   const { services, plain, log, clock, probes } = deps;
-  const authorize = createAuthorize(deps.auth);
+  const authorize = counted(createAuthorize(deps.auth), deps.observe);
   const validator = createRequestValidator();
   const ready = (): ProbeResult => (draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready());
   const descs = services.map((service) => service.desc);
+  const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)]);
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
   const surfaces: Surfaces = {
     draining,
     cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (path) => (path === "/healthz" ? probes.live() : path === "/readyz" ? ready() : undefined),
-    rest: createRest({ table: methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)]), authorize, validator, log }),
-    rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log }),
+    rest: createRest({ table, authorize, validator, log }),
+    rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
+  const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: surfaces.rpc.owns, log, clock, observe: deps.observe });
   return async (request, response) => {
     const requestId = requestIdOf(request, deps.ids);
     setHouseHeaders(response, requestId, secured);
-    const startedMs = clock.monotonic();
-    response.once("close", () => log.debug("request", { method: request.method, path: request.url?.split("?", 1)[0], status: response.statusCode, ms: Math.round(clock.monotonic() - startedMs), request_id: requestId }));
-    await serve(surfaces, request, response, requestId);
+    await watch.run(request, response, requestId, () => serve(surfaces, request, response, requestId));
   };
 }
 
@@ -120,6 +124,15 @@ async function serve(surfaces: Surfaces, request: ServerRequest, response: Serve
 function answerProbe(probe: ProbeResult, request: ServerRequest, response: ServerResponse): void {
   if (request.method !== "GET" && request.method !== "HEAD") return refuse(request, response, 405, "Method Not Allowed", { headers: { allow: "GET, HEAD" } });
   refuse(request, response, probe.ok ? 200 : 503, probe.ok ? "ok" : probe.reasons[0] ?? "not ready");
+}
+
+/** Counts what access refuses, by the error's code. */
+function counted(authorize: Authorize, observe: RequestObserver | undefined): Authorize {
+  return (...asked) => {
+    const refusal = authorize(...asked);
+    if (refusal !== undefined) observe?.refused(refusal.code);
+    return refusal;
+  };
 }
 
 /** The client's own id when it is a plain word of at most 64 characters, else a UUID (RESOLUTIONS §2, Request id). */

@@ -40,10 +40,14 @@ export interface RpcDeps {
   readonly log: Log;
   /** Fires when the process begins to stop: streams end with `UNAVAILABLE`, single answers may still be given. */
   readonly draining: AbortSignal;
+  /** Hears the code of each rpc that fails, which some protocols show in the body only. */
+  readonly failed?: (response: ServerResponse, code: RpcCode) => void;
 }
 
 /** Rpc over HTTP/1.1 and HTTP/2. */
 export interface Rpc {
+  /** Paths of all methods. */
+  readonly paths: ReadonlySet<string>;
   /** Whether a path belongs to rpc, known or not: `/steward.*` and `/grpc.*`. */
   owns(path: string): boolean;
   /** Answers one request. Never rejects; resolves when the answer is over. */
@@ -51,7 +55,7 @@ export interface Rpc {
 }
 
 const MESSAGE_BYTES = 4 * 1024 * 1024;
-const headKey = createContextKey<{ readonly head: RequestHead; readonly requestId: string } | undefined>(undefined);
+const headKey = createContextKey<{ readonly head: RequestHead; readonly requestId: string; readonly response: ServerResponse } | undefined>(undefined);
 
 /** Throws when a method does not say who may call it. */
 export function createRpc(deps: RpcDeps): Rpc {
@@ -66,11 +70,12 @@ export function createRpc(deps: RpcDeps): Rpc {
   for (const conversation of deps.conversations) bindTalk(router, deps, conversation);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return {
+    paths: new Set(handlers.keys()),
     owns: (path) => /^\/(steward|grpc)\.[^/]*\//.test(path),
     async handle(request, response, head, requestId) {
       const handler = handlers.get(head.path);
       if (handler === undefined) return answerUnknown(request, response, head.path);
-      const values = createContextValues().set(headKey, { head, requestId });
+      const values = createContextValues().set(headKey, { head, requestId, response });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
       const answered = handler({ ...universalRequestFromNodeRequest(request, response, undefined, values), body: bodyChunks(request) })
         .then((answer) => universalResponseToNodeResponse(withReadableMessage(answer), response))
@@ -172,6 +177,13 @@ function requestIdOf(context: HandlerContext): string {
 }
 
 function seen(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectError {
+  const error = judged(deps, context, thrown);
+  const response = context.values.get(headKey)?.response;
+  if (response !== undefined) deps.failed?.(response, error.code);
+  return error;
+}
+
+function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
   // The deadline and the client's end come as the library's own errors; what the handler makes of them tells less.
   if (context.signal.aborted && context.signal.reason instanceof ConnectError) return context.signal.reason;

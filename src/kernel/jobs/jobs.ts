@@ -30,6 +30,8 @@ export interface JobsOptions extends JobsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Hears of every change of status, once it is stored. */
+  readonly changed?: (job: Job) => void;
 }
 
 /** The jobs of an environment. Call `recover` once before the process is ready. */
@@ -67,6 +69,7 @@ class EnvJobs implements Jobs {
       const active = tx.find(jobs, "active", [type.exclusive])[0];
       if (active !== undefined) throw alreadyRunning(type.exclusive, active);
       tx.put(jobs, row.id, row);
+      tx.after(() => this.#options.changed?.(showRow(row)));
       tx.after(() => this.#launch(known, row));
     });
     return showRow(row);
@@ -173,7 +176,9 @@ class EnvJobs implements Jobs {
     const begun = await env.write((tx) => {
       const row = tx.get(jobs, run.id);
       if (row === undefined || !isActive(row.status)) return false;
-      tx.put(jobs, run.id, { ...row, status: "running", startedAtMs: row.startedAtMs ?? clock.now(), attempts: row.attempts + 1 });
+      const running: JobRow = { ...row, status: "running", startedAtMs: row.startedAtMs ?? clock.now(), attempts: row.attempts + 1 };
+      tx.put(jobs, run.id, running);
+      tx.after(() => this.#options.changed?.(showRow(running)));
       tx.after(() => this.#watchers.wake(run.id));
       return true;
     });
@@ -216,6 +221,7 @@ class EnvJobs implements Jobs {
   #end(tx: Tx, row: JobRow): void {
     tx.put(jobs, row.id, row);
     for (const id of overdue(tx)) tx.delete(jobs, id);
+    tx.after(() => this.#options.changed?.(showRow(row)));
     tx.after(() => this.#watchers.wake(row.id));
   }
 

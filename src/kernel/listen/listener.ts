@@ -16,6 +16,7 @@ import { DEFAULT_LIMITS, type ListenLimits } from "./limits.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { sniff, type Protocol } from "./sniff.ts";
 import { createTlsSide, type TlsSide } from "./tls-side.ts";
+import { createUncommonMethods, type UncommonMethod } from "./uncommon-methods.ts";
 
 /** The pair of a port that speaks TLS, and only that. */
 export interface ListenTls extends TlsFiles {
@@ -37,6 +38,8 @@ export interface ListenerSpec {
   readonly limits?: Partial<ListenLimits>;
   /** Paths whose body may stay open as long as the answer does: bidirectional streams. */
   readonly openEnded?: (path: string) => boolean;
+  /** Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2 any is. None when not given. */
+  readonly rescue?: readonly UncommonMethod[];
   readonly handle: Handler;
 }
 
@@ -60,6 +63,8 @@ export interface Listener {
   /** Requests being answered. */
   inFlight(): number;
   connections(): number;
+  /** What was turned away since the listener was made: `connections` beyond the limit, requests that found no place (`busy`), bodies that took too long (`slow_body`). */
+  refused(): Readonly<Record<"connections" | "busy" | "slow_body", number>>;
   /** The certificate in use; undefined without TLS and before `start`. */
   certificate(): CertificateStatus | undefined;
 }
@@ -83,6 +88,7 @@ class PortListener implements Listener {
   readonly #limits: ListenLimits;
   readonly #sockets = new Set<Socket>();
   readonly #lingering = new Set<Socket>();
+  #turnedAway = 0;
   readonly #requests: Requests;
   readonly #h1: Http1Side;
   readonly #h2: Http2Side;
@@ -100,7 +106,8 @@ class PortListener implements Listener {
     this.#deps = deps;
     this.#limits = { ...DEFAULT_LIMITS, ...spec.limits };
     this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), handle: spec.handle }, deps);
-    this.#h1 = createHttp1Side(this.#limits, this.#requests.serve, this.#requests.count);
+    const uncommon = spec.rescue === undefined ? undefined : createUncommonMethods({ methods: spec.rescue, headMs: this.#limits.headerMs }, deps.clock);
+    this.#h1 = createHttp1Side(this.#limits, { handle: this.#requests.serve, busy: this.#requests.count, uncommon });
     this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, deps);
     this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, log: deps.log });
     this.#certificates = spec.tls === undefined ? undefined : createCertificates(spec.tls, deps, spec.tls.reloadMs);
@@ -121,6 +128,10 @@ class PortListener implements Listener {
 
   connections(): number {
     return this.#sockets.size;
+  }
+
+  refused(): ReturnType<Listener["refused"]> {
+    return { connections: this.#turnedAway, ...this.#requests.refused };
   }
 
   certificate(): CertificateStatus | undefined {
@@ -147,7 +158,10 @@ class PortListener implements Listener {
 
   #accept(socket: Socket): void {
     socket.on("error", (error) => this.#deps.log.debug("a connection failed", { error }));
-    if (this.#sockets.size >= this.#limits.connections) return this.#turnAway(socket, BUSY);
+    if (this.#sockets.size >= this.#limits.connections) {
+      this.#turnedAway += 1;
+      return this.#turnAway(socket, BUSY);
+    }
     this.#hold(socket);
     sniff(socket, { clock: this.#deps.clock, deadlineMs: this.#limits.headerMs, decided: (protocol) => this.#handOver(socket, protocol) });
   }

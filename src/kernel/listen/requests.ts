@@ -13,6 +13,8 @@ export interface Requests {
   /** Requests on an HTTP/1.1 connection. */
   readonly count: (socket: Socket) => number;
   inFlight(): number;
+  /** Requests refused so far: there was no place for them, or their body took too long. */
+  readonly refused: Readonly<Refusals>;
   /** Lets every HTTP/1.1 connection end with the answer it carries. */
   drain(): void;
 }
@@ -21,6 +23,11 @@ export interface Requests {
 export interface RequestsOptions {
   readonly openEnded: (path: string) => boolean;
   readonly handle: Handler;
+}
+
+interface Refusals {
+  busy: number;
+  slow_body: number;
 }
 
 interface Exchange {
@@ -37,6 +44,7 @@ interface Exchange {
 export function createRequests(limits: ListenLimits, options: RequestsOptions, deps: { clock: Clock; log: Log }): Requests {
   const admission = createAdmission({ places: limits.inFlight, waitMs: limits.admissionMs }, deps.clock);
   const onSocket = new Map<Socket, Set<Exchange>>();
+  const refused: Refusals = { busy: 0, slow_body: 0 };
   let draining = false;
 
   const serve = async (request: ServerRequest, response: ServerResponse): Promise<void> => {
@@ -46,13 +54,14 @@ export function createRequests(limits: ListenLimits, options: RequestsOptions, d
       track(onSocket, socket, exchange);
       void exchange.ended.then(() => draining && onSocket.get(socket)?.size === 0 && socket.destroySoon());
     }
-    if (!options.openEnded(request.url ?? "")) cutSlowBody(exchange, limits.bodyMs, deps.clock);
-    await answer(exchange, admission, options.handle, deps.log);
+    if (!options.openEnded(request.url ?? "")) cutSlowBody(exchange, limits.bodyMs, deps.clock, refused);
+    await answer(exchange, { admission, refused, handle: options.handle, log: deps.log });
   };
   return {
     serve,
     count: (socket) => onSocket.get(socket)?.size ?? 0,
     inFlight: () => admission.inFlight(),
+    refused,
     drain() {
       draining = true;
       for (const exchanges of onSocket.values()) exchanges.forEach(closeAfter);
@@ -93,9 +102,11 @@ function closeAfter({ response }: Exchange): void {
   if (!response.headersSent) response.setHeader("connection", "close");
 }
 
-async function answer(exchange: Exchange, admission: Admission, handle: Handler, log: Log): Promise<void> {
+async function answer(exchange: Exchange, { admission, refused, handle, log }: { admission: Admission; refused: Refusals; handle: Handler; log: Log }): Promise<void> {
   const { request, response } = exchange;
-  if (!await admission.enter()) return refuse(request, response, 503, "too many requests at once", { headers: { "retry-after": "1" } });
+  const admitted = await admission.enter();
+  if (!admitted) refused.busy += 1;
+  if (!admitted) return refuse(request, response, 503, "too many requests at once", { headers: { "retry-after": "1" } });
   try {
     if (!exchange.over) await handle(request, response);
   } catch (error) {
@@ -106,10 +117,11 @@ async function answer(exchange: Exchange, admission: Admission, handle: Handler,
   }
 }
 
-function cutSlowBody({ request, response }: Exchange, bodyMs: number, clock: Clock): void {
+function cutSlowBody({ request, response }: Exchange, bodyMs: number, clock: Clock, refused: Refusals): void {
   if (!hasBody(request)) return;
   const timer = clock.timer(clock.monotonic() + bodyMs, () => {
     if (request.complete) return;
+    refused.slow_body += 1;
     // Node tells a request nothing of its connection's end once its answer is out: whoever reads the body must hear of it.
     if (streamOf(request) === undefined) response.once("close", () => request.destroy());
     refuse(request, response, 408, "the body took too long", { last: true });

@@ -11,10 +11,10 @@ const pool = { group: "Pool" } as const;
 const jobs = { group: "Jobs" } as const;
 const self = { group: "Self-observability" } as const;
 
-/** Requests answered: `route` is a template, never a path; `protocol` rest, connect, grpc or grpc-web. */
-export const gatewayRequests: Row<"route" | "protocol" | "code", "counter"> = defineMetric({ ...gateway, name: "svc.gateway.requests", kind: "counter", unit: "{request}", attributes: ["route", "protocol", "code"], help: "Requests answered by route, protocol and outcome." });
+/** Requests answered: `route` is a template, never a path; `method` of REST only; `protocol` rest, connect, grpc or grpc-web; `code` an HTTP status or the name of gRPC's. */
+export const gatewayRequests: Row<"route" | "method" | "protocol" | "code", "counter"> = defineMetric({ ...gateway, name: "svc.gateway.requests", kind: "counter", unit: "{request}", attributes: ["route", "method", "protocol", "code"], help: "Requests answered by route, method, protocol and outcome." });
 /** Time from the head of a request to the end of its answer. */
-export const gatewayDuration: Row<"route" | "protocol", "histogram"> = defineMetric({ ...gateway, name: "svc.gateway.request.duration", kind: "histogram", unit: "s", attributes: ["route", "protocol"], bounds: SECONDS, help: "Time from the head of a request to the end of its answer." });
+export const gatewayDuration: Row<"route" | "method" | "protocol", "histogram"> = defineMetric({ ...gateway, name: "svc.gateway.request.duration", kind: "histogram", unit: "s", attributes: ["route", "method", "protocol"], bounds: SECONDS, help: "Time from the head of a request to the end of its answer." });
 /** Requests being answered. */
 export const gatewayInFlight: Row<never, "gauge"> = defineMetric({ ...gateway, name: "svc.gateway.requests.in_flight", kind: "gauge", unit: "{request}", help: "Requests being answered." });
 /** Open connections. */
@@ -22,8 +22,8 @@ export const gatewayConnections: Row<never, "gauge"> = defineMetric({ ...gateway
 /** Requests refused before a handler saw them. */
 export const gatewayRefused: Row<"reason", "counter"> = defineMetric({ ...gateway, name: "svc.gateway.refused", kind: "counter", unit: "{request}", attributes: ["reason"], help: "Requests refused before a handler saw them." });
 
-/** Commits that reached the disk. */
-export const stateCommits: Row<"environment", "counter"> = defineMetric({ ...state, name: "svc.state.commits", kind: "counter", unit: "{commit}", attributes: ["environment"], help: "Durable commits." });
+/** Changes that somebody asked for and that reached the disk; several may share a flush. */
+export const stateCommits: Row<"environment", "counter"> = defineMetric({ ...state, name: "svc.state.commits", kind: "counter", unit: "{commit}", attributes: ["environment"], help: "Changes that were stored durably." });
 /** Time a caller waited for durability. */
 export const stateCommitDuration: Row<"environment", "histogram"> = defineMetric({ ...state, name: "svc.state.commit.duration", kind: "histogram", unit: "s", attributes: ["environment"], bounds: SECONDS, help: "Time from asking for a write until it was durable." });
 /** Changes waiting for a commit. */

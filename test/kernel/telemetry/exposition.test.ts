@@ -169,8 +169,8 @@ async function scrapeHouse(): Promise<string> {
   using _process = reportProcess(scope, { version: "1.2.3" });
   using _pool = reportPool(scope, { status: () => ({ threads: 2, running: 1, queued: 0, limit: 4, crashed: 3 }) });
   using _telemetry = reportTelemetry(scope, telemetry);
-  scope.add(house.gatewayRequests, 1, { route: "/api/v1/jobs", protocol: "rest", code: "ok" });
-  scope.record(house.gatewayDuration, 0.02, { route: "/api/v1/jobs", protocol: "rest" });
+  scope.add(house.gatewayRequests, 1, { route: "/api/v1/jobs", method: "GET", protocol: "rest", code: "ok" });
+  scope.record(house.gatewayDuration, 0.02, { route: "/api/v1/jobs", method: "GET", protocol: "rest" });
   scope.add(house.jobsTotal, 1, { type: "analysis", outcome: "completed" });
   await telemetry.flush(5_000);
   return await scrape(telemetry);
