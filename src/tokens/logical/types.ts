@@ -5,6 +5,8 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { TokenEntry } from "../vault/types.ts";
 
 /** What is asked. `create` and `update` are the same request; the existence check tells them apart before the policy is asked. */
 export type Operation = "create" | "read" | "update" | "patch" | "delete" | "list" | "help" | "revoke" | "renew" | "rollback";
@@ -73,10 +75,20 @@ export interface RawAnswer {
   readonly body: string | Uint8Array;
 }
 
+/** A token that the request made or renewed. Only backends that live with their host answer with one: `entry` is the host's record. */
+export interface AuthGrant {
+  /** Undefined when whoever asked must not learn it: a renewal by accessor. */
+  readonly id: Secret | undefined;
+  readonly entry: TokenEntry;
+  /** What is left of it, whole seconds; 0 for ever. */
+  readonly ttlMs: number;
+}
+
 /** What a backend answers. No answer at all means "nothing there" to a read or list, and "done" to anything else. */
 export interface LogicalResponse {
   readonly data?: Data;
   readonly secret?: SecretGrant;
+  readonly auth?: AuthGrant;
   readonly warnings?: readonly string[];
   readonly raw?: RawAnswer;
   /** Instead of 200, e.g. 202 for what goes on after the answer. Hosts that know no status ignore it. */

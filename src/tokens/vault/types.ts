@@ -100,6 +100,8 @@ export interface TokenSpec {
   /** 0: never expires (root tokens only). */
   readonly ttlMs: number;
   readonly explicitMaxTtlMs: number;
+  /** What its role allows at most, besides the mount's maximum; 0 for no such bound. */
+  readonly maxTtlMs?: number;
   readonly periodMs: number;
   readonly renewable: boolean;
   readonly role?: string;
@@ -114,7 +116,7 @@ export interface MadeToken {
 
 /** The tokens. All times by the wall clock; an expired token is gone at once, its row when the timer gets to it. */
 export interface Tokens {
-  /** Undefined for unknown, expired and damaged ones alike. */
+  /** Undefined for unknown and ended ones alike, also while the last use is served. Throws `corrupt` for a damaged row. */
   lookup(id: Secret): TokenEntry | undefined;
   byAccessor(accessor: string): TokenEntry | undefined;
   byKey(key: string): TokenEntry | undefined;
@@ -128,7 +130,8 @@ export interface Tokens {
   renew(entry: TokenEntry, incrementMs: number | undefined): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
   /** Ends it, its children and all their leases; `orphanChildren` lets the children live. Resolves when no use of them can begin any more. */
   revoke(key: string, options?: { readonly orphanChildren?: boolean }): Promise<void>;
-  accessors(): Iterable<string>;
+  /** Sorted; gives way to other work while it reads. */
+  accessors(signal: AbortSignal): Promise<readonly string[]>;
   /** Told of every token that ends, inside the change that ends it. */
   onEnd(seen: (tx: Tx, entry: { readonly key: string; readonly accessor: string }) => void): void;
 }
