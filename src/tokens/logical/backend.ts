@@ -1,0 +1,77 @@
+/** A backend from its declarations: every operation is answered by the path table or by a secret's type. */
+import { StewardError } from "../../kernel/base/errors.ts";
+import { takeFields } from "./fields.ts";
+import { backendHelp, pathHelp } from "./help.ts";
+import { occurred, unsupportedOperation, unsupportedPath } from "./occurred.ts";
+import { mountPaths, openApiDocument } from "./openapi.ts";
+import { createRouter, type Route } from "./router.ts";
+import type { Backend, LogicalRequest, LogicalResponse, Operation, Path, PathHandler, SecretType } from "./types.ts";
+
+/** What a backend is made of. */
+export interface BackendSpec {
+  readonly type: string;
+  readonly paths: readonly Path[];
+  readonly secrets?: readonly SecretType[];
+  /** What the backend is for, for people. */
+  readonly help: string;
+  readonly invalidate?: (key: string) => void;
+  readonly close?: () => Promise<void>;
+}
+
+const LIST_READ_DELETE: ReadonlySet<Operation> = new Set<Operation>(["read", "list", "delete"]);
+
+/** Puts the declarations together. */
+export function createBackend(spec: BackendSpec): Backend {
+  const router = createRouter(spec.paths);
+  const secrets = Object.fromEntries((spec.secrets ?? []).map((type) => [type.name, type]));
+
+  async function answer(request: LogicalRequest): Promise<LogicalResponse | undefined> {
+    const route = router.route(request.path, request.operation);
+    if (route === undefined) throw unsupportedPath();
+    const handler = (route.path.operations as Partial<Record<Operation, PathHandler>>)[request.operation];
+    if (handler === undefined) throw unsupportedOperation();
+    const prefix = LIST_READ_DELETE.has(request.operation) ? "Field validation failed: " : "";
+    const { fields, warnings } = takeFields({ kinds: route.kinds, data: request.data, fromPath: route.variables, unknown: route.path.unknown, prefix });
+    const response = await handler({ ...request, fields });
+    return warnings.length === 0 ? response : { ...response, warnings: [...(response?.warnings ?? []), ...warnings] };
+  }
+
+  return {
+    type: spec.type, paths: spec.paths, secrets, help: spec.help,
+    async handle(request) {
+      if (request.operation === "help") return helpOn(spec, router.find(request.path), request);
+      if (request.operation === "revoke") return revoke(secrets, request);
+      if (request.operation === "renew") throw new StewardError("invalid", occurred("lease is not renewable"), { rule: "renewable" });
+      // A host may ask every minute whether something is half done; nothing ever is.
+      if (request.operation === "rollback") return undefined;
+      return answer(request);
+    },
+    async exists(request) {
+      const route = router.route(request.path, "create");
+      if (route?.path.exists === undefined) return undefined;
+      // The body is not looked at before the policy has been asked.
+      const { fields } = takeFields({ kinds: route.kinds, data: {}, fromPath: route.variables, unknown: "keep", prefix: "" });
+      return route.path.exists({ ...request, fields });
+    },
+    find: (path) => router.find(path)?.path,
+    invalidate: (key) => spec.invalidate?.(key),
+    close: () => spec.close?.() ?? Promise.resolve(),
+  };
+}
+
+function helpOn(spec: BackendSpec, route: Route | undefined, request: LogicalRequest): LogicalResponse {
+  const whole = request.path === "";
+  if (!whole && route === undefined) throw unsupportedPath();
+  const paths = whole || route === undefined ? spec.paths : [route.path];
+  const help = whole || route === undefined ? backendHelp(spec.help, spec.paths) : pathHelp(request.path, route.path);
+  const items = mountPaths({ point: request.mountPoint, backend: { type: spec.type, paths }, tag: "secrets" });
+  const openapi = { ...openApiDocument([], { title: spec.type, version: "1", description: spec.help.trim() }), paths: items };
+  return { data: { help, see_also: null, openapi } };
+}
+
+async function revoke(secrets: Readonly<Record<string, SecretType>>, request: LogicalRequest): Promise<undefined> {
+  const name = request.secret?.internalData["secret_type"];
+  const type = typeof name === "string" && Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+  if (type === undefined) throw new StewardError("invalid", "the lease does not say what kind of secret it stands for, or says one that this backend has not", { rule: "secret_type" });
+  await type.revoke(request);
+}

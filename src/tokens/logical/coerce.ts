@@ -1,0 +1,154 @@
+/** Weak coercion of single fields, value by value as the facts' §1.2 list them, with the error texts that clients know. */
+import { StewardError } from "../../kernel/base/errors.ts";
+import { checkedDuration, GoValueError, parseGoBool, parseGoDurationMs, parseGoInt, quoted } from "./go-values.ts";
+import { isRawNumber, numberText, parseExact } from "./json.ts";
+
+/** What a field becomes. */
+export type Kind = "text" | "integer" | "boolean" | "duration" | "texts" | "comma_texts" | "integers" | "comma_integers" | "pairs" | "any";
+
+/** A coerced value, by kind. */
+export type Coerced = string | number | boolean | readonly string[] | readonly number[] | ReadonlyMap<string, string>;
+
+/** Items of one list, members of one map: more than any field can mean. */
+const MOST_ITEMS = 100_000;
+
+/** Coerces a value to a kind. Throws GoValueError; its text never quotes what may be secret. */
+export function coerce(value: unknown, kind: Exclude<Kind, "any">): Coerced {
+  return coercions[kind](value, "");
+}
+
+const coercions: Readonly<Record<Exclude<Kind, "any">, (value: unknown, at: string) => Coerced>> = {
+  text: toText,
+  integer: toInteger,
+  boolean: toBoolean,
+  duration: toDurationMs,
+  texts: (value) => items(value, toText, false),
+  comma_texts: (value) => items(value, toText, true).map((item) => item.trim()).filter((item) => item !== ""),
+  integers: (value) => items(value, toInteger, false),
+  comma_integers: (value) => items(value, toInteger, true),
+  pairs: toPairs,
+};
+
+function toText(value: unknown, at: string): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "1" : "0";
+  return numberText(value) ?? unconvertible("string", value, at);
+}
+
+function toInteger(value: unknown, at: string): number {
+  if (value === null || value === undefined || value === "") return 0;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "string") return named(at, "int", () => parseGoInt(value));
+  const digits = numberText(value);
+  if (digits === undefined) return unconvertible("int", value, at);
+  const number = Math.trunc(Number(digits));
+  if (!Number.isSafeInteger(number)) throw new GoValueError(`cannot parse '${at}' as int: strconv.ParseInt: parsing ${quoted(digits)}: value out of range`);
+  return number + 0;
+}
+
+function toBoolean(value: unknown, at: string): boolean {
+  if (value === null || value === undefined || value === "") return false;
+  if (typeof value === "boolean") return value;
+  if (typeof value === "string") return named(at, "bool", () => parseGoBool(value));
+  const digits = numberText(value);
+  return digits === undefined ? unconvertible("bool", value, at) : Number(digits) !== 0;
+}
+
+function toDurationMs(value: unknown, at: string): number {
+  if (value === null || value === undefined) return 0;
+  if (typeof value === "string") return parseGoDurationMs(value);
+  const digits = numberText(value);
+  return digits === undefined ? unconvertible("duration", value, at) : checkedDuration(Math.trunc(Number(digits)) * 1_000);
+}
+
+// One value is a list of one. An empty text or object is an empty list.
+function items<T>(value: unknown, item: (value: unknown, at: string) => T, commas: boolean): T[] {
+  const list = itemsOf(value, commas);
+  if (list.length > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
+  const out: T[] = [];
+  const wrong: string[] = [];
+  list.forEach((one, index) => {
+    try {
+      out.push(item(one, `[${index}]`));
+    } catch (error) {
+      if (!(error instanceof GoValueError)) throw error;
+      wrong.push(error.message);
+    }
+  });
+  if (wrong.length > 0) throw new GoValueError(`${wrong.length} error(s) decoding:\n\n${wrong.slice(0, 10).map((text) => `* ${text}`).join("\n")}`);
+  return out;
+}
+
+function itemsOf(value: unknown, commas: boolean): readonly unknown[] {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return value as readonly unknown[];
+  if (isObject(value)) return Object.keys(value).length === 0 ? [] : [value];
+  if (!commas || typeof value !== "string") return [value];
+  if (value.trim() === "") return [];
+  return jsonOf(value, "[") as readonly unknown[] | undefined ?? trimmedItems(value);
+}
+
+// Stray commas at either end or doubled are no items; neither are blanks around one.
+function trimmedItems(text: string): readonly string[] {
+  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+}
+
+// `a=read,b=write`, JSON text of an object or list, an object, a list of any of these.
+function toPairs(value: unknown): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
+  addPairs(pairs, value, 0);
+  if (pairs.size > MOST_ITEMS) throw new GoValueError(`a map has more than ${MOST_ITEMS} entries`);
+  return pairs;
+}
+
+function addPairs(pairs: Map<string, string>, value: unknown, depth: number): void {
+  if (value === null || value === undefined) return;
+  if (Array.isArray(value) && depth < 2) return (value as readonly unknown[]).forEach((one) => addPairs(pairs, one, depth + 1));
+  if (isObject(value)) {
+    for (const [key, one] of Object.entries(value)) pairs.set(key, toText(one, `[${key.slice(0, 64)}]`));
+    return;
+  }
+  if (typeof value !== "string") throw new GoValueError(`invalid key pair ${quoted(toText(value, ""))}`);
+  const json = depth < 2 ? jsonOf(value, "{") ?? jsonOf(value, "[") : undefined;
+  if (json !== undefined) return addPairs(pairs, json, depth + 1);
+  for (const pair of trimmedItems(value)) {
+    const [key, level] = splitPair(pair);
+    pairs.set(key, level);
+  }
+}
+
+function splitPair(pair: string): readonly [string, string] {
+  const at = pair.indexOf("=");
+  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair)}`);
+  return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+}
+
+// A text that is JSON of the wanted shape; undefined when it is just a text.
+function jsonOf(text: string, opening: "[" | "{"): unknown {
+  if (!text.trimStart().startsWith(opening)) return undefined;
+  try {
+    return parseExact(text.trim());
+  } catch (error) {
+    if (error instanceof StewardError) return undefined;
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+function named<T>(at: string, type: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof GoValueError) throw new GoValueError(`cannot parse '${at}' as ${type}: ${error.message}`);
+    throw error;
+  }
+}
+
+function unconvertible(type: string, value: unknown, at: string): never {
+  const shape = Array.isArray(value) ? "[]interface {}" : isObject(value) ? "map[string]interface {}" : typeof value;
+  throw new GoValueError(`'${at}' expected type '${type}', got unconvertible type '${shape}'`);
+}

@@ -1,0 +1,71 @@
+/** How Go reads texts as booleans, integers and durations: what clients of a secrets manager have always been able to send. */
+
+/** A text that is not of the wanted form; the message is Go's. */
+export class GoValueError extends Error {
+  override readonly name = "GoValueError";
+}
+
+/** Longest piece of a bad value that a message quotes. */
+const QUOTED = 64;
+
+/** A text in Go's `%q` form, cut when long. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > QUOTED ? `${text.slice(0, QUOTED)}…` : text);
+}
+
+const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);
+const FALSE = new Set(["0", "f", "F", "FALSE", "false", "False"]);
+
+/** `strconv.ParseBool`. */
+export function parseGoBool(text: string): boolean {
+  if (TRUE.has(text)) return true;
+  if (FALSE.has(text)) return false;
+  throw new GoValueError(`strconv.ParseBool: parsing ${quoted(text)}: invalid syntax`);
+}
+
+// Underscores may stand between digits and after a base prefix; a leading zero alone means octal.
+const INTEGER = /^([+-]?)(?:(0[xX])((?:_?[\da-fA-F])+)|(0[bB])((?:_?[01])+)|(0[oO])((?:_?[0-7])+)|(0)((?:_?[0-7])+)|(0|[1-9](?:_?\d)*))$/;
+
+/** `strconv.ParseInt(text, 0, 64)` within what a double holds exactly. */
+export function parseGoInt(text: string): number {
+  const found = text.length > 256 ? null : INTEGER.exec(text);
+  if (found === null) throw new GoValueError(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`);
+  const [, sign, , hex, , binary, , octal, , oldOctal, decimal] = found;
+  const digits = (hex ?? binary ?? octal ?? oldOctal ?? decimal ?? "").replaceAll("_", "");
+  const prefix = hex !== undefined ? "0x" : binary !== undefined ? "0b" : octal !== undefined || oldOctal !== undefined ? "0o" : "";
+  const size = BigInt(prefix + digits);
+  if (size > BigInt(Number.MAX_SAFE_INTEGER)) throw new GoValueError(`strconv.ParseInt: parsing ${quoted(text)}: value out of range`);
+  return size === 0n ? 0 : Number(sign === "-" ? -size : size);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, "μs": 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** The largest duration of Go: 2^63 ns. */
+const LONGEST_MS = 9_223_372_036_854;
+
+/** `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`). Whole milliseconds, never negative. */
+export function parseGoDurationMs(text: string): number {
+  const trimmed = text.trim();
+  if (trimmed === "") return 0;
+  const days = /^([+-]?\d{1,15})d$/.exec(trimmed)?.[1];
+  if (days !== undefined) return checkedDuration(Number(days) * 86_400_000);
+  if (/^[+-]?\d{1,17}$/.test(trimmed)) return checkedDuration(Number(trimmed) * 1_000);
+  return checkedDuration(unitsMs(trimmed));
+}
+
+/** A duration in milliseconds within Go's range. */
+export function checkedDuration(ms: number): number {
+  if (ms < 0) throw new GoValueError("cannot provide negative value");
+  if (!(ms <= LONGEST_MS)) throw new GoValueError("the duration is longer than 292 years");
+  return Math.floor(ms) + 0;
+}
+
+function unitsMs(text: string): number {
+  const body = text.replace(/^[+-]/, "");
+  const parts = text.length > 256 ? [] : [...body.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== body) throw new GoValueError(`time: invalid duration ${quoted(text)}`);
+  const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ""] ?? 0), 0);
+  // Sums of binary fractions may end a hair below a whole number: 0.29 s is 290 ms.
+  const exact = Math.abs(ms - Math.round(ms)) < 1e-6 ? Math.round(ms) : ms;
+  return text.startsWith("-") ? -exact : exact;
+}

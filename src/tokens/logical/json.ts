@@ -1,0 +1,117 @@
+/**
+ * JSON that keeps the digits of its numbers (RESOLUTIONS T25): what a double would round or write otherwise is held as its source
+ * text. Bounded in size and depth before anything is built. Its messages never quote the text: bodies hold secrets.
+ */
+import { StewardError } from "../../kernel/base/errors.ts";
+
+/** A number as it was written, e.g. one above 2^53. `JSON.stringify` writes it back digit by digit. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Limits of one text. */
+export interface ExactLimits {
+  /** UTF-8 bytes; of a string, UTF-16 units. */
+  readonly bytes: number;
+  /** Objects and arrays inside each other, the outermost included. */
+  readonly depth: number;
+}
+
+/** What a secrets manager takes from a client (facts §2.1). */
+export const requestLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128 };
+
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+const exactJson = JSON as unknown as {
+  parse(text: string, reviver?: Reviver): unknown;
+  rawJSON(text: string): RawNumber;
+  isRawJSON(value: unknown): value is RawNumber;
+};
+
+// Numbers stand at the start, or after one of `:`, `[` and `,`; a string may look so too and only costs time.
+const MAY_LOSE_DIGITS = /\d{16}|(?:^|[:[,])\s*-?\d+[.eE]/;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Parses a whole text. Throws `invalid` (rule `json`) for what is no JSON, `too_large` (rule `bytes` or `depth`) beyond a limit. */
+export function parseExact(input: string | Uint8Array, limits: ExactLimits = requestLimits): unknown {
+  if (input.length > limits.bytes) throw new StewardError("too_large", `JSON input has more than ${limits.bytes} bytes`, { rule: "bytes" });
+  const text = typeof input === "string" ? input : decode(input);
+  if (isDeeper(text, limits.depth)) throw new StewardError("too_large", `JSON input has more than ${limits.depth} levels of nesting`, { rule: "depth" });
+  try {
+    return MAY_LOSE_DIGITS.test(text) ? exactJson.parse(text, keepDigits) : exactJson.parse(text);
+  } catch (error) {
+    throw broken(positionIn(error));
+  }
+}
+
+/** Writes a value whose numbers may be raw. */
+export function writeExact(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** Whether a value is a number that was kept as text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return typeof value === "object" && value !== null && exactJson.isRawJSON(value);
+}
+
+/** A number from its digits, e.g. to make an answer. Throws SyntaxError when they are no JSON number. */
+export function rawNumber(digits: string): RawNumber {
+  if (!/^-?\d/.test(digits)) throw new SyntaxError("not a JSON number");
+  return exactJson.rawJSON(digits);
+}
+
+/** The digits of a number of either kind; undefined for anything else. */
+export function numberText(value: unknown): string | undefined {
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  return isRawNumber(value) ? value.rawJSON : undefined;
+}
+
+function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || context.source === undefined || String(value) === context.source) return value;
+  return exactJson.rawJSON(context.source);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw broken(undefined);
+  }
+}
+
+// The parser's own message quotes the text around the place: it does not travel on, not even as a cause.
+function broken(position: number | undefined): StewardError {
+  const where = position === undefined ? "" : ` at position ${position}`;
+  return new StewardError("invalid", `failed to decode JSON input: it is not valid JSON${where}`, { rule: "json", remedy: "send one JSON value in UTF-8" });
+}
+
+function positionIn(error: unknown): number | undefined {
+  const found = error instanceof Error ? / at position (\d+)/.exec(error.message)?.[1] : undefined;
+  return found === undefined ? undefined : Number(found);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function isDeeper(text: string, limit: number): boolean {
+  let open = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = endOfString(text, at);
+    else if (unit === 0x5b || unit === 0x7b) {
+      open += 1;
+      if (open > limit) return true;
+    } else if (unit === 0x5d || unit === 0x7d) open -= 1;
+  }
+  return false;
+}
+
+// Jumps from quote to quote, so that long strings cost no loop.
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}

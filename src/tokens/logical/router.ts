@@ -1,0 +1,66 @@
+/** Finds the declared path of a request. */
+import { type FieldKinds, kindsOf } from "./fields.ts";
+import { byRank, compilePattern, type Pattern } from "./pattern.ts";
+import type { Operation, Path } from "./types.ts";
+
+/** A declared path that a request reaches. */
+export interface Route {
+  readonly path: Path;
+  readonly kinds: FieldKinds;
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+/** The paths of a backend. */
+export interface Router {
+  /** The path that answers an operation; else one that matches but does not know the operation. */
+  route(path: string, operation: Operation): Route | undefined;
+  /** The path that matches, whatever the operation. */
+  find(path: string): Route | undefined;
+}
+
+interface Entry {
+  readonly path: Path;
+  readonly kinds: FieldKinds;
+  readonly pattern: Pattern;
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Literal paths are looked up, the others tried from the most to the least specific. */
+export function createRouter(paths: readonly Path[]): Router {
+  const entries = paths.flatMap((path): Entry[] => {
+    const kinds = kindsOf(path.fields, path.coerce);
+    return [path.pattern, ...(path.also ?? [])].map((text) => ({ path, kinds, pattern: compilePattern(text) }));
+  });
+  const literal = new Map(entries.filter(({ pattern }) => pattern.variables.length === 0).map((entry) => [entry.pattern.text, entry]));
+  const open = entries.filter(({ pattern }) => pattern.variables.length > 0).toSorted((a, b) => byRank(a.pattern, b.pattern));
+
+  function* matches(path: string): Generator<Route, void, undefined> {
+    const exact = literal.get(path);
+    if (exact !== undefined) yield { path: exact.path, kinds: exact.kinds, variables: NONE };
+    for (const { path: declared, kinds, pattern } of open) {
+      const variables = pattern.match(path);
+      if (variables !== undefined) yield { path: declared, kinds, variables };
+    }
+  }
+
+  // A slash at the end belongs to a list. For any other operation it would be a second name of the same thing, which rules about
+  // the first would not hold for.
+  function* listMatches(path: string): Generator<Route, void, undefined> {
+    yield* matches(path);
+    if (path.endsWith("/")) yield* matches(path.slice(0, -1));
+  }
+
+  return {
+    route(path, operation) {
+      if (operation !== "list") return matches(path).next().value ?? undefined;
+      let first: Route | undefined;
+      for (const route of listMatches(path)) {
+        if (route.path.operations.list !== undefined) return route;
+        first ??= route;
+      }
+      return first;
+    },
+    find: (path) => listMatches(path).next().value ?? undefined,
+  };
+}
