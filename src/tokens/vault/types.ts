@@ -236,7 +236,8 @@ export interface AuditResponse {
   readonly data?: Data | undefined;
   readonly warnings?: readonly string[] | undefined;
   readonly leaseId?: string | undefined;
-  readonly auth?: { readonly id: Secret; readonly entry: TokenEntry } | undefined;
+  /** `id` is undefined where whoever asked must not learn it. */
+  readonly auth?: { readonly id: Secret | undefined; readonly entry: TokenEntry } | undefined;
   readonly wrap?: { readonly token: Secret; readonly accessor: string; readonly ttlMs: number; readonly creationPath: string } | undefined;
   readonly error?: string | undefined;
 }

@@ -1,0 +1,111 @@
+/** Who asks, and may they: everything between a request's arrival and its audit record. A refusal is audited, too. */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Secret } from "../../../kernel/base/secret.ts";
+import type { LogicalRequest, Operation, Path } from "../../logical/types.ts";
+import type { Mount } from "../mounts/mounts.ts";
+import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
+import { admits } from "./cidrs.ts";
+import { noHandler, wrapTtlOf, type CoreDeps, type CoreRequest, type Journey } from "./core.ts";
+
+/** What the request's token is good for. */
+export interface Standing {
+  readonly tokenId: Secret | undefined;
+  /** Undefined on paths that need no token. */
+  readonly entry: TokenEntry | undefined;
+  readonly decision: Decision;
+  readonly wrapTtlMs: number | undefined;
+  /** The declared path; undefined when the mount has none of this name, which the backend then says. */
+  readonly declared: Path | undefined;
+}
+
+interface Place {
+  readonly mount: Mount;
+  readonly rest: string;
+  readonly declared: Path | undefined;
+}
+
+/** Nothing was asked of a policy. */
+const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
+const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false };
+
+/** A request that may go on. Throws `denied` after the refusal was audited, `not_found` where nothing is mounted. */
+export async function authorize(deps: CoreDeps, request: CoreRequest, requestId: string): Promise<Journey> {
+  const place = placeOf(deps, request);
+  if (place?.declared?.unauthenticated === true && request.verb !== "help") return open(request, requestId, place);
+  const entry = await liveToken(deps, request);
+  if (entry === undefined) return refuse(deps, { request, requestId, place, entry: undefined, operation: undecided(request) }, "permission denied");
+  try {
+    return await decide(deps, { request, requestId, place, entry });
+  } catch (error) {
+    if (entry.numUses === -1) await deps.tokens.revoke(entry.key);
+    throw error;
+  }
+}
+
+function placeOf(deps: CoreDeps, { path }: CoreRequest): Place | undefined {
+  const found = deps.mounts.match(path);
+  return found === undefined ? undefined : { ...found, declared: found.mount.backend.find(found.rest) };
+}
+
+function open(request: CoreRequest, requestId: string, { mount, rest, declared }: Place): Journey {
+  const operation = undecided(request);
+  const standing: Standing = { tokenId: undefined, entry: undefined, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
+  return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place: { mount, rest, declared }, entry: undefined, operation }, OPEN) };
+}
+
+/** The token, if it lives, may come from where it comes from, and has a use left, which this takes. */
+async function liveToken(deps: CoreDeps, { token, remote }: CoreRequest): Promise<TokenEntry | undefined> {
+  const entry = token === undefined ? undefined : deps.tokens.lookup(token);
+  if (entry === undefined || !admits(entry.boundCidrs, remote?.address)) return undefined;
+  return entry.numUses === 0 ? entry : deps.tokens.use(entry);
+}
+
+interface Undecided {
+  readonly request: CoreRequest;
+  readonly requestId: string;
+  readonly place: Place | undefined;
+  readonly entry: TokenEntry | undefined;
+}
+
+async function decide(deps: CoreDeps, undecidedRequest: Undecided & { readonly entry: TokenEntry }): Promise<Journey> {
+  const { request, requestId, place, entry } = undecidedRequest;
+  const operation = place === undefined ? undecided(request) : await operationOf(request, requestId, place);
+  const known = { ...undecidedRequest, operation };
+  const decision = operation === "help" ? OPEN : deps.policies.acl(entry.policies).check({ operation, path: request.path, data: request.data, sudo: place?.declared?.sudo === true });
+  if (!decision.allowed) return refuse(deps, known, "1 error occurred:\n\t* permission denied\n\n");
+  if (place === undefined) throw noHandler(request.path);
+  let wrapTtlMs: number | undefined;
+  try {
+    wrapTtlMs = wrapTtlOf(decision, request.wrapTtlMs);
+  } catch {
+    return refuse(deps, known, "1 error occurred:\n\t* permission denied\n\n");
+  }
+  const standing: Standing = { tokenId: request.token, entry, decision, wrapTtlMs, declared: place.declared };
+  return { request, requestId, operation, mount: place.mount, rest: place.rest, standing, audited: auditOf({ ...known, place }, decision) };
+}
+
+/** A POST is a create when the backend says that the thing is not there. */
+async function operationOf(request: CoreRequest, requestId: string, { mount, rest }: Place): Promise<Operation> {
+  if (request.verb !== "write") return request.verb;
+  const probe: LogicalRequest = { id: requestId, operation: "update", path: rest, data: request.data, mountPoint: mount.point, signal: request.signal };
+  return (await mount.backend.exists(probe)) === false ? "create" : "update";
+}
+
+function undecided({ verb }: CoreRequest): Operation {
+  return verb === "write" ? "update" : verb;
+}
+
+async function refuse(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }, text: string): Promise<never> {
+  const audited = auditOf(refused, REFUSED);
+  await deps.audit.request(audited, "permission denied");
+  await deps.audit.response(audited, { error: "permission denied" });
+  throw new StewardError("denied", text, { rule: "policy" });
+}
+
+function auditOf({ request, requestId, place, entry, operation }: Undecided & { readonly operation: Operation }, decision: Decision): AuditRequest {
+  return {
+    id: requestId, operation, path: request.path, data: Object.keys(request.data).length === 0 ? undefined : request.data, remote: request.remote,
+    mount: place?.mount, token: request.token === undefined ? undefined : { id: request.token, entry }, wrapTtlMs: request.wrapTtlMs,
+    granting: decision.granting, allowed: decision.allowed,
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * From an allowed request to its answer: the audit record and, where something is made outside, the intent are on disk before the
+ * backend runs; the lease and the second audit record are on disk before anybody is answered.
+ */
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { AuthGrant, Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../logical/types.ts";
+import type { HostRequest } from "../auth/context.ts";
+import type { AuditResponse, Intent, LeaseInfo } from "../types.ts";
+import { requesterOf, type CoreAnswer, type CoreDeps, type Journey } from "./core.ts";
+import { goDurationText } from "./go-duration.ts";
+
+const ONE_USE = "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
+
+/** Serves an authorised request. */
+export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {
+  const { standing } = journey;
+  const mints = standing.declared?.mints === true && (journey.operation === "create" || journey.operation === "update" || journey.operation === "read");
+  if (mints && standing.entry?.numUses === -1) throw new StewardError("invalid", ONE_USE, { rule: "num_uses" });
+  const [intent] = await begin(deps, journey, mints);
+  const effect = intent === undefined ? undefined : new EffectRecord();
+  let response: LogicalResponse | undefined;
+  try {
+    response = await journey.mount.backend.handle(requestOf(journey, effect));
+  } catch (error) {
+    if (intent !== undefined) await settle(deps, intent, effect, error);
+    throw error;
+  }
+  if (intent !== undefined && response?.secret === undefined) deps.leases.drop(intent);
+  return finish(deps, journey, response, intent);
+}
+
+/** Both records at once; neither without the other. */
+async function begin(deps: CoreDeps, { requestId, request, mount, standing, audited }: Journey, mints: boolean): Promise<[Intent | undefined]> {
+  if (!mints) {
+    await deps.audit.request(audited);
+    return [undefined];
+  }
+  const about = declaredOnly(request.data, standing.declared?.fields.fields.map((field) => field.name) ?? []);
+  const [intent, recorded] = await Promise.allSettled([
+    deps.leases.intend({ requestId, path: request.path, mountPoint: mount.point, about }),
+    deps.audit.request(audited),
+  ]);
+  if (recorded.status === "rejected") {
+    if (intent.status === "fulfilled") deps.leases.drop(intent.value);
+    throw recorded.reason;
+  }
+  if (intent.status === "rejected") throw intent.reason;
+  return [intent.value];
+}
+
+/** Only what the path declares may be kept: what else a client sends could be anything. */
+function declaredOnly(data: Data, names: readonly string[]): Data {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
+}
+
+/** What a backend says about its call to the outside. */
+class EffectRecord {
+  about: Data = {};
+  begun = false;
+
+  begin(about: Data): void {
+    this.about = about;
+    this.begun = true;
+  }
+
+  none(): void {
+    this.begun = false;
+  }
+}
+
+async function settle(deps: CoreDeps, intent: Intent, effect: EffectRecord | undefined, error: unknown): Promise<void> {
+  if (effect?.begun === true) await deps.leases.orphan(intent, toStewardError(error).message, effect.about);
+  else deps.leases.drop(intent);
+}
+
+function requestOf({ request, requestId, operation, mount, rest, standing }: Journey, effect: EffectRecord | undefined): LogicalRequest {
+  const { entry, tokenId } = standing;
+  const logical: HostRequest = {
+    id: requestId, operation, path: rest, data: request.data, mountPoint: mount.point, signal: request.signal,
+    ...(request.remote === undefined ? {} : { remote: request.remote }),
+    ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
+    ...(effect === undefined ? {} : { effect }),
+    // Only the house's own backends may see the token itself.
+    ...(entry === undefined || tokenId === undefined || mount.class === "secret" ? {} : { token: { id: tokenId, entry } }),
+  };
+  return logical;
+}
+
+async function finish(deps: CoreDeps, journey: Journey, response: LogicalResponse | undefined, intent: Intent | undefined): Promise<CoreAnswer> {
+  const { mount, requestId, operation, standing } = journey;
+  const warnings = [...(response?.warnings ?? [])];
+  const leased = response?.secret === undefined ? undefined : lease(deps, journey, response, { grant: response.secret, intent, warnings });
+  const auth = response?.auth;
+  const answer: CoreAnswer = {
+    requestId, response, warnings, auth, wrap: undefined,
+    asked: operation === "read" || operation === "list" || operation === "help",
+    lease: leased === undefined ? undefined : { id: leased.info.id, renewable: leased.info.renewable, durationSeconds: Math.round(leased.ttlMs / 1000) },
+    copyToTop: mount.class === "system",
+  };
+  const wrappable = response?.data !== undefined || auth !== undefined;
+  try {
+    if (standing.wrapTtlMs !== undefined && wrappable && operation !== "list") return await wrapped(deps, journey, answer, leased);
+    await Promise.all([leased?.stored, deps.audit.response(journey.audited, auditOf(answer))]);
+    return answer;
+  } catch (error) {
+    await undo(deps, leased, auth);
+    throw error;
+  }
+}
+
+interface Leased {
+  readonly info: LeaseInfo;
+  readonly stored: Promise<void>;
+  readonly ttlMs: number;
+}
+
+function lease(deps: CoreDeps, { request, mount, standing }: Journey, response: LogicalResponse, { grant, intent, warnings }: { grant: SecretGrant; intent: Intent | undefined; warnings: string[] }): Leased {
+  const { entry } = standing;
+  const { maxLeaseTtlMs } = deps.mounts.limits(mount);
+  const untilMs = entry?.type === "batch" ? entry.expiresAtMs : undefined;
+  const mostMs = Math.min(maxLeaseTtlMs, untilMs === undefined ? Number.POSITIVE_INFINITY : untilMs - deps.clock.now());
+  const ttlMs = Math.min(grant.ttlMs, mostMs);
+  if (ttlMs < grant.ttlMs) warnings.push(`TTL of "${goDurationText(grant.ttlMs)}" exceeded the effective max_ttl of "${goDurationText(mostMs)}"; TTL value is capped accordingly`);
+  // A batch token is not stored, so what it leased belongs to its parent.
+  const owner = entry === undefined ? undefined : entry.type === "batch" ? entry.parent : entry.key;
+  const registered = deps.leases.register({
+    path: request.path, mountPoint: mount.point, response, ttlMs, intent,
+    token: owner === undefined ? undefined : { key: owner, expiresAtMs: entry?.expiresAtMs },
+  });
+  // Whoever waits for it comes later; until then a failure must not count as unhandled.
+  registered.stored.catch(() => undefined);
+  return { ...registered, ttlMs };
+}
+
+async function wrapped(deps: CoreDeps, journey: Journey, answer: CoreAnswer, leased: Leased | undefined): Promise<CoreAnswer> {
+  await leased?.stored;
+  const { token, info } = await deps.wrapping.wrap(answer, { path: journey.request.path, ttlMs: journey.standing.wrapTtlMs ?? 0 });
+  const outer: CoreAnswer = { ...answer, response: undefined, lease: undefined, auth: undefined, wrap: info, warnings: [] };
+  await deps.audit.response(journey.audited, { wrap: { token, accessor: info.accessor, ttlMs: info.ttl * 1000, creationPath: info.creation_path } });
+  return outer;
+}
+
+function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse {
+  return { data: response?.data, warnings: warnings.length === 0 ? undefined : warnings, leaseId: lease?.id, auth: auth === undefined ? undefined : { id: auth.id, entry: auth.entry } };
+}
+
+/** What was made and will not be handed out ends now; a failure here is tried again by the lease's own timer. */
+async function undo(deps: CoreDeps, leased: Leased | undefined, auth: AuthGrant | undefined): Promise<void> {
+  try {
+    if (leased !== undefined) await deps.leases.revoke(leased.info.id, { sync: false });
+    if (auth !== undefined) await deps.tokens.revoke(auth.entry.key);
+  } catch (error) {
+    deps.log.error("what was made for a failed request could not be ended; it ends at its time", { error: toStewardError(error) });
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Answers that wait to be fetched once: the envelope is kept sealed under a single-use token, and goes with it (facts §2.2, §2.3).
+ */
+import { create } from "@bufbuild/protobuf";
+import { WrappedRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Secret } from "../../../kernel/base/secret.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import { wrappedAnswers } from "../mounts/tables.ts";
+import type { Tokens } from "../types.ts";
+import type { CoreAnswer } from "./core.ts";
+
+/** The policy of tokens that only unwrap; nobody can hand it out. */
+export const WRAPPING_POLICY = "response-wrapping";
+/** A change holds one envelope at most. */
+const ENVELOPE_BYTES = 512 * 1024;
+
+/** `wrap_info` as clients read it. */
+export interface WrapInfo extends Readonly<Record<string, unknown>> {
+  readonly token: string;
+  readonly accessor: string;
+  /** Seconds. */
+  readonly ttl: number;
+  readonly creation_time: string;
+  readonly creation_path: string;
+  readonly wrapped_accessor?: string;
+}
+
+/** What is known of a wrapped answer without fetching it. */
+export interface WrappedInfo {
+  readonly creationPath: string;
+  readonly createdAtMs: number;
+  readonly ttlMs: number;
+}
+
+/** The wrapped answers. */
+export interface Wrapping {
+  /** Durable when it resolves. Throws `too_large`. */
+  wrap(answer: CoreAnswer, about: { readonly path: string; readonly ttlMs: number }): Promise<{ readonly token: Secret; readonly info: WrapInfo }>;
+  /** The envelope, once: a second fetch finds nothing. Throws `invalid`. */
+  unwrap(token: Secret): Promise<{ readonly envelope: string; readonly info: WrappedInfo }>;
+  lookup(token: Secret): WrappedInfo;
+}
+
+const GONE = "wrapping token is not valid or does not exist";
+
+/** What wrapping stands on. `envelope` writes an answer as it would have been sent. */
+export interface WrappingDeps {
+  readonly env: Env;
+  readonly tokens: Tokens;
+  readonly clock: Clock;
+  readonly envelope: (answer: CoreAnswer) => string;
+}
+
+/** The wrapped answers of one environment. An answer goes with its token, whatever ends that. */
+export function createWrapping({ env, tokens, clock, envelope }: WrappingDeps): Wrapping {
+  tokens.onEnd((tx, { key }) => void tx.delete(wrappedAnswers, key));
+  const find = (token: Secret): { key: string; info: WrappedInfo; text: string } => {
+    const entry = tokens.lookup(token);
+    const row = entry === undefined ? undefined : env.read((snapshot) => snapshot.get(wrappedAnswers, entry.key));
+    if (entry === undefined || row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
+    return { key: entry.key, text: row.envelope, info: { creationPath: row.creationPath, createdAtMs: row.createdAtMs, ttlMs: row.ttlMs } };
+  };
+  return {
+    async wrap(answer, { path, ttlMs }) {
+      const text = envelope(answer);
+      if (Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `an answer of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; ask without X-Vault-Wrap-TTL`);
+      const made = await env.write((tx) => {
+        const token = tokens.createIn(tx, {
+          type: "service", policies: [WRAPPING_POLICY], path, displayName: "response-wrapping", numUses: 0, parent: undefined, ttlMs, explicitMaxTtlMs: ttlMs, periodMs: 0, renewable: false,
+        });
+        tx.put(wrappedAnswers, token.entry.key, create(WrappedRowSchema, { envelope: text, creationPath: path, createdAtMs: clock.now(), ttlMs }));
+        return token;
+      });
+      const info: WrapInfo = {
+        token: made.id.use((value) => value), accessor: made.entry.accessor, ttl: Math.round(ttlMs / 1000), creation_time: new Date(clock.now()).toISOString(), creation_path: path,
+        ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }),
+      };
+      return { token: made.id, info };
+    },
+    async unwrap(token) {
+      const { key, info } = find(token);
+      // Taking the row and reading it is one change, so of two callers one finds nothing.
+      const text = await env.write((tx) => {
+        const row = tx.get(wrappedAnswers, key);
+        tx.delete(wrappedAnswers, key);
+        return row?.envelope;
+      });
+      if (text === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
+      await tokens.revoke(key);
+      return { envelope: text, info };
+    },
+    lookup: (token) => find(token).info,
+  };
+}

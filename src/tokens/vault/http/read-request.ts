@@ -1,0 +1,157 @@
+/**
+ * One HTTP request below `/v1/` as a logical one, by Vault's rules (facts §2.1): the method names the operation, data come from
+ * the query or from a body whose type is found by looking at it, and paths have no way up.
+ */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import { Secret } from "../../../kernel/base/secret.ts";
+import type { PlainRequest } from "../../../kernel/service.ts";
+import { parseExact } from "../../logical/json.ts";
+import { parseGoBool, parseGoDurationMs } from "../../logical/go-values.ts";
+import type { Data } from "../../logical/types.ts";
+
+/** What a request wants, before the existence check tells a create from an update. */
+export type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
+
+/** An HTTP request, understood. */
+export interface VaultRequest {
+  readonly verb: Verb;
+  /** Below `/v1/`, decoded; lists end in a slash. */
+  readonly path: string;
+  readonly data: Data;
+  /** `X-Vault-Token`, else the first Bearer. */
+  readonly token: Secret | undefined;
+  /** `X-Vault-Wrap-TTL`. */
+  readonly wrapTtlMs: number | undefined;
+}
+
+/** The most that a body of the Vault API has (RESOLUTIONS §2, Bodies). */
+export const VAULT_BODY_BYTES: number = 32 * 1024 * 1024;
+
+const VERBS: Readonly<Record<string, Verb>> = { GET: "read", HEAD: "header", POST: "write", PUT: "write", PATCH: "patch", DELETE: "delete", LIST: "list", SCAN: "list" };
+const MERGE_PATCH = "application/merge-patch+json";
+
+/** Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. */
+export async function readVaultRequest(request: PlainRequest): Promise<VaultRequest> {
+  const verb = verbOf(request);
+  onlyRootNamespace(one(request, "x-vault-namespace"));
+  const path = vaultPath(request.target, verb);
+  const data = verb === "write" || verb === "patch" ? await bodyData(request, verb) : queryData(request.query);
+  return { verb, path, data, token: tokenOf(request), wrapTtlMs: wrapTtl(one(request, "x-vault-wrap-ttl")) };
+}
+
+function verbOf(request: PlainRequest): Verb {
+  if (request.method === "OPTIONS") throw new StewardError("invalid", "cannot handle internal-only request operation");
+  const verb = VERBS[request.method];
+  if (verb === undefined) throw new StewardError("unsupported", `unsupported method ${request.method}`);
+  if (verb !== "read") return verb;
+  if (flag(request.query, "list") || flag(request.query, "scan")) return "list";
+  return request.query.get("help") === "1" ? "help" : "read";
+}
+
+function flag(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  if (text === null || text === "") return false;
+  try {
+    return parseGoBool(text);
+  } catch {
+    throw new StewardError("invalid", `${name} must be a boolean such as true or false, got ${JSON.stringify(text.slice(0, 40))}`, { field: name });
+  }
+}
+
+/** The raw target is decoded once; whoever hides a way up behind an encoding is refused as well. */
+function vaultPath(target: string, verb: Verb): string {
+  const raw = target.split("?", 1)[0]?.replace(/^\/v1\//, "") ?? "";
+  let path: string;
+  try {
+    path = decodeURIComponent(raw);
+  } catch {
+    throw new StewardError("invalid", "the path is not valid percent-encoding");
+  }
+  if (path.split("/").includes("..")) throw new StewardError("invalid", "relative paths not supported");
+  if (hasControl(path)) throw new StewardError("invalid", "the path holds control characters; percent-encode only what belongs to a name");
+  if (Buffer.byteLength(path) > 1_400) throw new StewardError("invalid", "the path is longer than 1400 bytes");
+  return verb === "list" && !path.endsWith("/") ? `${path}/` : path;
+}
+
+function hasControl(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
+  return false;
+}
+
+/** Controls of the API itself are no data. */
+const CONTROLS: ReadonlySet<string> = new Set(["list", "scan", "help"]);
+
+function queryData(query: URLSearchParams): Data {
+  const data: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const name of new Set(query.keys())) {
+    if (CONTROLS.has(name)) continue;
+    const values = query.getAll(name);
+    data[name] = values.length === 1 ? values[0] : values;
+  }
+  return data;
+}
+
+/** A body is JSON whatever its type says, unless it says form and does not look like JSON. */
+async function bodyData(request: PlainRequest, verb: Verb): Promise<Data> {
+  const type = one(request, "content-type") ?? "";
+  if (verb === "patch" && type.split(";", 1)[0]?.trim() !== MERGE_PATCH) {
+    throw new StewardError("invalid", `PATCH requires Content-Type of ${MERGE_PATCH}, provided ${type === "" ? "none" : type.slice(0, 100)}`, { rule: "media_type" });
+  }
+  const bytes = await request.body(VAULT_BODY_BYTES);
+  const text = decodeUtf8(bytes);
+  const start = text.trimStart();
+  if (start === "" || start.trimEnd() === "null") return {};
+  if (!start.startsWith("{") && !start.startsWith("[") && /^application\/x-www-form-urlencoded\b/i.test(type)) return queryData(new URLSearchParams(text));
+  const value = parseBody(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new StewardError("invalid", "failed to decode JSON input: the body must be a JSON object");
+  return value as Data;
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new StewardError("invalid", "failed to decode JSON input: the body is not valid UTF-8");
+  }
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch (error) {
+    // The parser's own message may quote the body, which may hold a key.
+    const where = error instanceof StewardError ? error.message : "the body is not valid JSON";
+    throw new StewardError(error instanceof StewardError ? error.code : "invalid", `failed to decode JSON input: ${where}`);
+  }
+}
+
+function tokenOf(request: PlainRequest): Secret | undefined {
+  const own = one(request, "x-vault-token");
+  if (own !== undefined && own !== "") return Secret.of(own, "X-Vault-Token");
+  const authorization = one(request, "authorization");
+  const bearer = authorization?.startsWith("Bearer ") ? authorization.slice("Bearer ".length).trim() : "";
+  return bearer === "" ? undefined : Secret.of(bearer, "Authorization");
+}
+
+function wrapTtl(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  try {
+    const ms = parseGoDurationMs(text);
+    return ms === 0 ? undefined : ms;
+  } catch {
+    throw new StewardError("invalid", `X-Vault-Wrap-TTL must be a duration such as 60 or 60s, got ${JSON.stringify(text.slice(0, 40))}`);
+  }
+}
+
+function onlyRootNamespace(name: string | undefined): void {
+  const plain = (name ?? "").replaceAll(/^\/+|\/+$/g, "");
+  if (plain !== "" && plain !== "root") throw new StewardError("not_found", "namespace not found", { rule: "namespace" });
+}
+
+function one(request: PlainRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,239 @@
+/**
+ * The mounts: which backend answers below which path. They live in the sealed store and are opened when it is unsealed; the
+ * house's own (`sys/`, `auth/token/`, `cubbyhole/`) are always there. The longest matching path wins.
+ */
+import { create } from "@bufbuild/protobuf";
+import { MountRowSchema, type MountRow } from "../../../gen/steward/state/v1/tokens_mounts_pb.ts";
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import type { Backend, BackendFactory } from "../../logical/types.ts";
+import type { AuditMount } from "../types.ts";
+import { assertFreePath, assertTtls } from "./rules.ts";
+import { clearStorage, createStorageView } from "./storage-view.ts";
+import { mountRows } from "./tables.ts";
+
+/** A mount that answers. */
+export interface Mount extends AuditMount {
+  /** Part of the name of everything the backend keeps. */
+  readonly uuid: string;
+  readonly description: string;
+  /** 0: the system's. */
+  readonly defaultLeaseTtlMs: number;
+  readonly maxLeaseTtlMs: number;
+  readonly options: Readonly<Record<string, string>>;
+  /** The configuration file declares it, so it cannot be taken away by a request. */
+  readonly declared: boolean;
+  readonly backend: Backend;
+}
+
+/** A mount to be. */
+export interface MountSpec {
+  /** Ends in a slash; of auth mounts it begins with `auth/`. */
+  readonly path: string;
+  readonly class: "secret" | "auth";
+  readonly type: string;
+  readonly description: string;
+  readonly defaultLeaseTtlMs: number;
+  readonly maxLeaseTtlMs: number;
+  readonly options?: Readonly<Record<string, string>>;
+}
+
+/** Changes to a mount; absent ones stay. */
+export type MountTuning = Partial<Pick<MountSpec, "description" | "defaultLeaseTtlMs" | "maxLeaseTtlMs" | "options">>;
+
+/** The mounts of one manager. */
+export interface Mounts {
+  /** The mount a path belongs to, with what is left of the path. */
+  match(path: string): { readonly mount: Mount; readonly rest: string } | undefined;
+  at(path: string): Mount | undefined;
+  /** The mount that a lease came from, also while it is being taken away. */
+  forLease(path: string): Mount | undefined;
+  /** Sorted by path. */
+  all(): readonly Mount[];
+  /** Times of a mount with the system's filled in. */
+  limits(mount: Pick<Mount, "defaultLeaseTtlMs" | "maxLeaseTtlMs">): { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
+  /** Throws `invalid` for a taken path, an unknown type, wrong times. Durable. */
+  enable(spec: MountSpec): Promise<Mount>;
+  /** Ends every lease below it, then takes it and all it kept away. Throws what a lease's backend said, and then nothing is gone. Unknown paths are fine. */
+  disable(path: string): Promise<void>;
+  tune(path: string, change: MountTuning): Promise<void>;
+  /** Opens the stored mounts and makes the declared ones that are missing; call when the store was unsealed. */
+  open(): Promise<void>;
+  /** Closes all but the house's own. */
+  close(): Promise<void>;
+}
+
+/** What mounts stand on. */
+export interface MountsDeps {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Backends by type; each class has its own. */
+  readonly factories: Readonly<Record<"secret" | "auth", Readonly<Record<string, BackendFactory>>>>;
+  /** The house's own, always there. */
+  readonly fixed: readonly Mount[];
+  readonly declared: readonly MountSpec[];
+  readonly system: { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
+  /** Ends all leases below a prefix, and waits for it. */
+  readonly endLeases: (prefix: string) => Promise<void>;
+}
+
+/** The mounts, with only the house's own until `open`. */
+export function createMounts(deps: MountsDeps): Mounts {
+  return new MountTable(deps);
+}
+
+class MountTable implements Mounts {
+  readonly #deps: MountsDeps;
+  readonly #mounts = new Map<string, Mount>();
+  /** Enabling and disabling go one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: MountsDeps) {
+    this.#deps = deps;
+    for (const mount of deps.fixed) this.#mounts.set(mount.point, mount);
+  }
+
+  match(path: string): { mount: Mount; rest: string } | undefined {
+    // A mount may be named without its slash.
+    for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const prefix = path.slice(0, end);
+      const mount = this.#mounts.get(prefix.endsWith("/") ? prefix : `${prefix}/`);
+      if (mount !== undefined) return { mount, rest: path.slice(Math.min(path.length, mount.point.length)) };
+    }
+    return undefined;
+  }
+
+  at(path: string): Mount | undefined {
+    return this.#mounts.get(path);
+  }
+
+  all(): readonly Mount[] {
+    return [...this.#mounts.values()].toSorted((left, right) => (left.point < right.point ? -1 : 1));
+  }
+
+  limits(mount: Pick<Mount, "defaultLeaseTtlMs" | "maxLeaseTtlMs">): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } {
+    const { system } = this.#deps;
+    const maxLeaseTtlMs = mount.maxLeaseTtlMs === 0 ? system.maxLeaseTtlMs : mount.maxLeaseTtlMs;
+    return { maxLeaseTtlMs, defaultLeaseTtlMs: Math.min(maxLeaseTtlMs, mount.defaultLeaseTtlMs === 0 ? system.defaultLeaseTtlMs : mount.defaultLeaseTtlMs) };
+  }
+
+  enable(spec: MountSpec): Promise<Mount> {
+    return this.#inTurn(async () => {
+      assertFreePath(spec, [...this.#mounts.keys()]);
+      assertTtls(spec, this.#deps.system);
+      this.#factory(spec.class, spec.type);
+      const row = this.#newRow(spec);
+      const mount = await this.#openRow(spec.path, row);
+      try {
+        await this.#deps.env.write((tx) => tx.put(mountRows, spec.path, row));
+      } catch (error) {
+        await mount.backend.close();
+        throw error;
+      }
+      this.#mounts.set(spec.path, mount);
+      return mount;
+    });
+  }
+
+  disable(path: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const mount = this.#mounts.get(path);
+      if (mount === undefined) return;
+      if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot unmount ${path}: it is part of the house`);
+      if (mount.declared) throw new StewardError("invalid", `${path} is declared in the configuration file; take it out of tokens.mounts and restart`, { rule: "declared" });
+      // Out of the table first: what is minted from here on would be left behind. Leases still find it through `endLeases`.
+      this.#mounts.delete(path);
+      this.#ending.set(path, mount);
+      try {
+        await this.#deps.endLeases(path);
+      } catch (error) {
+        this.#mounts.set(path, mount);
+        throw error;
+      } finally {
+        this.#ending.delete(path);
+      }
+      await this.#deps.env.write((tx) => tx.delete(mountRows, path));
+      await mount.backend.close();
+      await clearStorage(this.#deps.env, mount.uuid);
+    });
+  }
+
+  /** Mounts that only revoke any more. */
+  readonly #ending = new Map<string, Mount>();
+
+  forLease(path: string): Mount | undefined {
+    return this.#mounts.get(path) ?? this.#ending.get(path);
+  }
+
+  tune(path: string, change: MountTuning): Promise<void> {
+    return this.#inTurn(async () => {
+      const mount = this.#mounts.get(path);
+      if (mount === undefined) throw new StewardError("invalid", `no mount at ${path}`, { rule: "mount" });
+      if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot tune ${path}: it is part of the house`);
+      const next = { ...mount, ...change };
+      assertTtls(next, this.#deps.system);
+      await this.#deps.env.write((tx) => tx.put(mountRows, path, rowOf(next)));
+      this.#mounts.set(path, next);
+    });
+  }
+
+  async open(): Promise<void> {
+    const rows = this.#deps.env.read((snapshot) => [...snapshot.range(mountRows)]);
+    for (const [path, row] of rows) {
+      if (!this.#mounts.has(path)) this.#mounts.set(path, await this.#openRow(path, row));
+    }
+    for (const spec of this.#deps.declared) {
+      const present = this.#mounts.get(spec.path);
+      if (present === undefined) await this.enable(spec);
+      else if (present.type !== spec.type) throw new StewardError("invalid", `the configuration declares ${spec.path} as ${spec.type}, but it holds ${present.type}; choose another path`);
+      else await this.tune(spec.path, { description: spec.description, defaultLeaseTtlMs: spec.defaultLeaseTtlMs, maxLeaseTtlMs: spec.maxLeaseTtlMs });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const [path, mount] of this.#mounts) {
+      if (this.#deps.fixed.includes(mount)) continue;
+      this.#mounts.delete(path);
+      await mount.backend.close();
+    }
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(change);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  #factory(kind: "secret" | "auth", type: string): BackendFactory {
+    const factories = this.#deps.factories[kind];
+    const factory = Object.hasOwn(factories, type) ? factories[type] : undefined;
+    if (factory === undefined) throw new StewardError("invalid", `plugin not found in the catalog: ${type.slice(0, 100)}`, { rule: "type", remedy: `use ${Object.keys(factories).join(" or ")}` });
+    return factory;
+  }
+
+  #newRow(spec: MountSpec): MountRow {
+    const { ids } = this.#deps;
+    return create(MountRowSchema, { ...spec, options: { ...spec.options }, accessor: `${spec.class === "auth" ? "auth_" : ""}${spec.type}_${Buffer.from(ids.bytes(4)).toString("hex")}`, uuid: ids.uuid() });
+  }
+
+  async #openRow(path: string, row: MountRow): Promise<Mount> {
+    const { env, clock, log, declared } = this.#deps;
+    const kind = row.class === "auth" ? "auth" : "secret";
+    const limits = (): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } => this.limits(this.#mounts.get(path) ?? row);
+    const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type) });
+    return {
+      point: path, class: kind, type: row.type, accessor: row.accessor, uuid: row.uuid, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs,
+      maxLeaseTtlMs: row.maxLeaseTtlMs, options: row.options, declared: declared.some((spec) => spec.path === path), backend,
+    };
+  }
+}
+
+function rowOf(mount: Mount): MountRow {
+  const { class: kind, type, accessor, uuid, description, defaultLeaseTtlMs, maxLeaseTtlMs, options } = mount;
+  return create(MountRowSchema, { class: kind, type, accessor, uuid, description, defaultLeaseTtlMs, maxLeaseTtlMs, options: { ...options } });
+}

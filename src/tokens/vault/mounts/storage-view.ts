@@ -1,0 +1,54 @@
+/** A backend's own keys as a view on one mount's part of the storage table. */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import type { StorageView } from "../../logical/types.ts";
+import { storedValues } from "./tables.ts";
+
+/** The largest value; the platform's keys and permission sets are far below. */
+const VALUE_BYTES = 512 * 1024;
+/** Keys have to fit into an index entry together with the mount's uuid. */
+const KEY_BYTES = 1_000;
+/** Rows that one change deletes. */
+const DELETE_ROWS = 500;
+
+/** The storage of the mount with this uuid. */
+export function createStorageView(env: Env, uuid: string): StorageView {
+  return {
+    get: async (key) => env.read((snapshot) => snapshot.get(storedValues, [uuid, key])),
+    async put(key, value) {
+      if (Buffer.byteLength(key) > KEY_BYTES) throw new StewardError("invalid", `a name of ${Buffer.byteLength(key)} bytes is too long; the most is ${KEY_BYTES}`);
+      if (value.byteLength > VALUE_BYTES) throw new StewardError("too_large", `a stored value has at most ${VALUE_BYTES} bytes, this one has ${value.byteLength}`);
+      await env.write((tx) => tx.put(storedValues, [uuid, key], value));
+    },
+    async delete(key) {
+      await env.write((tx) => tx.delete(storedValues, [uuid, key]));
+    },
+    list: async (prefix) => env.read((snapshot) => {
+      const names = new Set<string>();
+      for (const [[owner, key]] of snapshot.range(storedValues, { start: [uuid, prefix] })) {
+        if (owner !== uuid || !key.startsWith(prefix)) break;
+        const rest = key.slice(prefix.length);
+        const slash = rest.indexOf("/");
+        names.add(slash < 0 ? rest : rest.slice(0, slash + 1));
+      }
+      return [...names].toSorted(bytewise);
+    }),
+  };
+}
+
+/** Deletes all of a mount's values, in bounded changes. */
+export async function clearStorage(env: Env, uuid: string): Promise<void> {
+  for (;;) {
+    const more = await env.write((tx) => {
+      const keys = [...tx.range(storedValues, { prefix: [uuid], limit: DELETE_ROWS })].map(([key]) => key);
+      for (const key of keys) tx.delete(storedValues, key);
+      return keys.length === DELETE_ROWS;
+    });
+    if (!more) return;
+  }
+}
+
+/** By bytes, as Vault sorts names; JavaScript's own order differs above U+FFFF. */
+function bytewise(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
