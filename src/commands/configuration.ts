@@ -1,6 +1,7 @@
 /** The daemon's configuration: every owner's keys in one schema, and whether this start is the demo. */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { analysisSound } from "../dedup/analysis/settings.ts";
 import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Config } from "../kernel/config/config.ts";
@@ -11,13 +12,14 @@ import { defineSchema, type Environment, type Schema } from "../kernel/config/ke
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { otlpKeys } from "../kernel/config/otlp-keys.ts";
 import { otlpSound } from "../kernel/config/otlp-options.ts";
+import { tracingKeys } from "../kernel/config/tracing-keys.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, dedupKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, dedupKeys);
 
 /** Every rule over several keys. */
-const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, otlpSound, paperlessUnread];
+const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, otlpSound, analysisSound, paperlessUnread];
 
 /** A sound configuration with what follows from it. */
 export interface DaemonConfiguration {

@@ -2,9 +2,8 @@
 import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { defaultParameters } from "../dedup/analysis/parameters.ts";
 import { openArchive } from "../dedup/archives/open.ts";
-import { apiMetricsEnabled, dedupArchives, dedupSyncInterval } from "../dedup/config.ts";
+import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
 import { openDedup } from "../dedup/service.ts";
 import type { Dedup } from "../dedup/service.ts";
@@ -26,12 +25,13 @@ import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
 import { createNotifier } from "../kernel/supervisor/notify.ts";
 import type { Notifier } from "../kernel/supervisor/notify.ts";
+import type { Scheduler } from "../kernel/supervisor/schedule.ts";
+import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
-import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
-import type { DaemonConfiguration } from "./configuration.ts";
+import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { indexRoute } from "./index-page.ts";
-import { createHouseTelemetry, metricsRoute } from "./telemetry.ts";
+import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
 import { stewardVersion } from "./version.ts";
 
 /** Everything is stopped within this time, or left behind. */
@@ -50,7 +50,7 @@ interface House {
   readonly log: Log;
   readonly pool: Pool;
   readonly supervisor: Supervisor;
-  readonly telemetry: Telemetry;
+  readonly telemetry: HouseTelemetry;
   readonly notifier: Notifier;
   dedup?: Dedup;
   /** The stores on their way to be closed. */
@@ -65,7 +65,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
-  const telemetry = createHouseTelemetry({ config, pool, clock: systemClock, log: log.child("telemetry"), version: stewardVersion(), pull });
+  const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
   const house: House = { configuration, log, pool, telemetry, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
@@ -107,8 +107,11 @@ function heed({ supervisor, notifier, log }: House, signals: StopSignals): void 
 
 function components(house: House): Component[] {
   const { config } = house.configuration;
-  const parts: Component[] = [house.telemetry.component, poolComponent(house), gatewayComponent(house)];
-  if (config.get(servicesDedup)) parts.push(dedupComponent(house));
+  const parts: Component[] = [house.telemetry.telemetry.component, poolComponent(house), gatewayComponent(house)];
+  if (config.get(servicesDedup)) {
+    const scheduler = createScheduler({ clock: systemClock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
+    parts.push(dedupComponent(house, scheduler), scheduler);
+  }
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;
@@ -118,17 +121,16 @@ function poolComponent({ pool }: House): Component {
   return { name: "pool", needs: [TELEMETRY], readiness: "none", start: () => Promise.resolve(), stop: () => pool.close() };
 }
 
-function dedupComponent(house: House): Component {
+function dedupComponent(house: House, scheduler: Scheduler): Component {
   const { configuration, log, pool } = house;
   const { demo, stateDirectory, config } = configuration;
   return {
     name: "dedup", needs: ["pool"], readiness: "required",
     health: () => (house.dedup?.healthy() === false ? { ok: false, reason: "a store is not well" } : { ok: true }),
     async start(signal) {
-      const state = createStateFactory({ directory: stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES });
-      house.dedup = await openDedup({ state, pool, clock: systemClock, ids: systemIds, log: log.child("dedup") }, {
-        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)),
-        parameters: defaultParameters, syncIntervalMs: config.get(dedupSyncInterval), demo: demo.demo,
+      const state = house.telemetry.reportState(createStateFactory({ directory: stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
+      house.dedup = await openDedup({ config, state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged }, {
+        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo,
       }, signal);
     },
     async stop(deadlineMs) {
@@ -157,16 +159,17 @@ function gatewayComponent(house: House): Component {
       const service = house.dedup?.service;
       house.gateway = createGateway({
         services: service?.rpc ?? [],
-        plain: [...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo })],
+        plain: [...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo })],
         probes: {
           live: () => ({ ok: true, reasons: [] }),
           ready: () => supervisor.ready(),
           serviceReady: () => house.dedup?.healthy() ?? false,
         },
         auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
-        log: log.child("gateway"), clock: systemClock, ids: systemIds,
+        log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: house.telemetry.observe,
       }, { address: config.get(gatewayListen), ...tlsOf(config) });
       await house.gateway.start();
+      house.telemetry.reportPort(house.gateway);
     },
     async stop(deadlineMs) {
       await house.gateway?.stop(deadlineMs);

@@ -1,5 +1,4 @@
-/** What starts by itself: an analysis after a sync that changed something, and syncs by the clock. */
-import type { Clock } from "../kernel/base/clock.ts";
+/** What follows by itself: an analysis after a sync that changed something, and the first sync of a demo. */
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Log } from "../kernel/base/log.ts";
 import type { Jobs, JobType } from "../kernel/jobs/types.ts";
@@ -11,7 +10,6 @@ export interface ChainDeps {
   readonly jobs: Pick<Jobs, "start" | "active" | "watch">;
   readonly sync: JobType<SyncInput, SyncResult>;
   readonly analysis: JobType<AnalysisInput, AnalysisResult>;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -20,17 +18,14 @@ export interface Chain {
   /** Starts an analysis now, or once more when the one that runs has ended: it began before the change. */
   analyse(): void;
   sync(): Promise<void>;
-  /** Starts a sync every `everyMs`, leaving out those that find one running. */
-  syncEvery(everyMs: number): void;
   /** Starts nothing any more. */
   stop(): void;
 }
 
 /** A chain that has started nothing yet. */
-export function createChain({ jobs, sync, analysis, clock, log }: ChainDeps): Chain {
+export function createChain({ jobs, sync, analysis, log }: ChainDeps): Chain {
   const stopping = new AbortController();
   let again = false;
-  let timer: Disposable | undefined;
 
   async function start<I>(type: JobType<I, unknown>, input: I): Promise<void> {
     if (stopping.signal.aborted) return;
@@ -62,18 +57,6 @@ export function createChain({ jobs, sync, analysis, clock, log }: ChainDeps): Ch
       });
     },
     sync: () => start(sync, { force: false, purge: false }),
-    syncEvery(everyMs) {
-      const next = (): void => {
-        timer = clock.timer(clock.monotonic() + everyMs, () => {
-          if (jobs.active(sync.exclusive) === undefined) void start(sync, { force: false, purge: false });
-          next();
-        });
-      };
-      next();
-    },
-    stop() {
-      stopping.abort();
-      timer?.[Symbol.dispose]();
-    },
+    stop: () => stopping.abort(),
   };
 }

@@ -4,6 +4,7 @@ import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
 import { listOfObjects } from "../kernel/config/objects.ts";
 import { boolean, duration, listOf, oneOf, path, string } from "../kernel/config/types.ts";
+import { analysisSchema } from "./analysis/settings.ts";
 
 /** Where documents come from. */
 export interface ArchiveConfig {
@@ -53,7 +54,7 @@ export const apiMetricsEnabled: Key<boolean> = defineKey({
 });
 
 /** All of the above. */
-export const dedupKeys: Schema = [dedupArchives, dedupSyncInterval, apiMetricsEnabled];
+export const dedupKeys: Schema = [dedupArchives, dedupSyncInterval, apiMetricsEnabled, ...analysisSchema];
 
 /** A variable that a later version reads must not be taken for configured today. */
 export const paperlessUnread: Check = {

@@ -6,13 +6,17 @@ import type { Clock } from "../kernel/base/clock.ts";
 import { toStewardError } from "../kernel/base/errors.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
+import type { Config } from "../kernel/config/config.ts";
 import { createJobs } from "../kernel/jobs/jobs.ts";
-import type { Jobs } from "../kernel/jobs/types.ts";
+import type { Job, Jobs } from "../kernel/jobs/types.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Service } from "../kernel/service.ts";
+import { createSettings } from "../kernel/settings/settings.ts";
+import type { Settings } from "../kernel/settings/types.ts";
 import type { Env, EnvSpec, StateFactory } from "../kernel/state/types.ts";
+import type { Scheduler, ScheduleHandle, ScheduleStatus } from "../kernel/supervisor/schedule.ts";
 import { createAnalysisJob } from "./analysis/job.ts";
-import type { AnalysisParameters } from "./analysis/parameters.ts";
+import { analysisKeys, analysisRules, readParameters } from "./analysis/settings.ts";
 import { createEnvSketchStore } from "./analysis/sketch-store.ts";
 import { analysisHandlers } from "./api/analysis.ts";
 import { documentHandlers } from "./api/documents.ts";
@@ -23,40 +27,53 @@ import { systemHandlers } from "./api/system.ts";
 import type { Archive } from "./archives/archive.ts";
 import { createChain } from "./chain.ts";
 import type { Chain } from "./chain.ts";
+import { dedupKeys, dedupSyncInterval } from "./config.ts";
 import { openDocumentStore } from "./documents/store.ts";
 import { createMembership } from "./groups/membership.ts";
 import { showMemberships } from "./groups/present.ts";
 import { openGroupIndex } from "./groups/store.ts";
 import { mainStore, sketchStore, textStore } from "./stores.ts";
 import { createSyncJob } from "./sync/job.ts";
+import { createSyncSchedule } from "./sync/schedule.ts";
 
 /** What the document service stands on. */
 export interface DedupDeps {
+  readonly config: Config;
   readonly state: StateFactory;
   readonly pool: Pool;
+  /** Runs what comes again; starts after the service and stops before it. */
+  readonly scheduler: Pick<Scheduler, "add">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Hears of every change of a job's status. */
+  readonly jobChanged?: (job: Job) => void;
 }
 
 /** What it is told. */
 export interface DedupOptions {
   readonly archives: readonly Archive[];
-  readonly parameters: AnalysisParameters;
-  /** Milliseconds between automatic syncs, 0 for none. */
-  readonly syncIntervalMs: number;
   readonly demo: boolean;
 }
 
 /** The running service. */
 export interface Dedup {
   readonly service: Service;
+  /** What may be changed while it runs. */
+  readonly settings: Settings;
   /** Whether its stores work. */
   healthy(): boolean;
-  /** Starts what runs by itself: the first sync of a demo, the timer, an analysis that a crash left out. */
+  status(): DedupStatus;
+  /** Starts what runs by itself: the first sync of a demo, an analysis that a crash left out. */
   begin(options: { readonly syncNow: boolean }): Promise<void>;
   /** Interrupts jobs so that the next start resumes them, and closes the stores. */
   close(deadlineMs: number): Promise<void>;
+}
+
+/** What is known about it. */
+export interface DedupStatus {
+  /** The syncs by the clock; undefined when there are none. */
+  readonly schedule: ScheduleStatus | undefined;
 }
 
 interface Envs {
@@ -86,20 +103,25 @@ async function openEnvs(state: StateFactory, opened: Env[], signal: AbortSignal)
 }
 
 async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, signal: AbortSignal): Promise<Dedup> {
-  const { pool, clock, ids, log } = deps;
-  const { archives, parameters } = options;
+  const { config, pool, clock, ids, log } = deps;
+  const { archives } = options;
   const env = envs.main;
+  const settings = createSettings({ env, config, log: log.child("settings") }, { schema: dedupKeys, checks: [analysisRules] });
   const store = await openDocumentStore({ env, textEnv: envs.text }, { archiveOrder: archives.map(({ name }) => name), signal });
   const index = await openGroupIndex(env, { signal });
-  const analysis = createAnalysisJob({ env, documents: store, index, sketches: createEnvSketchStore(envs.sketch), pool, clock, parameters: () => parameters });
+  const analysis = createAnalysisJob({
+    env, documents: store, index, sketches: createEnvSketchStore(envs.sketch), pool, clock, parameters: () => readParameters({ settings, config, log }),
+  });
   let chain: Chain | undefined;
   const sync = createSyncJob({
     env, store, groups: createMembership(index), pool, clock, ids, archives: () => archives,
-    afterSync: (changed) => (changed > 0 && parameters.autoAnalyze ? chain?.analyse() : undefined),
+    afterSync: (changed) => (changed > 0 && settings.get(analysisKeys.autoAnalyze) ? chain?.analyse() : undefined),
   });
-  const jobs: Jobs = createJobs({ env, clock, ids, log: log.child("jobs") }, [sync, analysis]);
-  chain = createChain({ jobs, sync, analysis, clock, log });
+  const jobs: Jobs = createJobs({ env, clock, ids, log: log.child("jobs"), ...(deps.jobChanged === undefined ? {} : { changed: deps.jobChanged }) }, [sync, analysis]);
+  chain = createChain({ jobs, sync, analysis, log });
   await jobs.recover();
+  const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
+  const schedule: ScheduleHandle | undefined = everyMs === 0 ? undefined : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
   const service: Service = {
     name: "dedup",
     rpc: [
@@ -113,15 +135,16 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
     plain: [jobProgressRoute({ jobs, clock })],
   };
   return {
-    service,
+    service, settings,
     healthy: () => [envs.main, envs.text].every((one) => one.status().healthy),
+    status: () => ({ schedule: schedule?.status() }),
     async begin({ syncNow }) {
       if (syncNow) await chain.sync();
-      else if (parameters.autoAnalyze && store.index.pending > 0 && jobs.active("sync") === undefined) chain.analyse();
-      if (options.syncIntervalMs > 0 && archives.length > 0) chain.syncEvery(options.syncIntervalMs);
+      else if (settings.get(analysisKeys.autoAnalyze) && store.index.pending > 0 && jobs.active("sync") === undefined) chain.analyse();
     },
     async close(deadlineMs) {
       chain.stop();
+      await schedule?.remove();
       await jobs.stop(deadlineMs).catch((error: unknown) => log.error("jobs did not stop", { error: toStewardError(error) }));
       for (const one of [envs.sketch, envs.text, envs.main]) await one.close();
     },

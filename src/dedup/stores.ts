@@ -1,5 +1,6 @@
 /** The environments of the document service as data: who opens, checks or backs them up reads the same shapes (KERNEL §2). */
 import { jobTables } from "../kernel/jobs/jobs.ts";
+import { settingsTable } from "../kernel/settings/table.ts";
 import type { AnyTable, EnvSpec } from "../kernel/state/types.ts";
 import { SKETCH_SCHEMA, sketchTables } from "./analysis/sketch-store.ts";
 import { decisions, documents, groups, meta, texts } from "./tables.ts";
@@ -10,8 +11,8 @@ const SCHEMA = 1;
 
 type Spec = Omit<EnvSpec, "directory">;
 
-/** Documents, groups, decisions and jobs. */
-export const mainStore: Spec = { name: "dedup", tables: anyTables([documents, groups, decisions, meta, ...jobTables]), schema: SCHEMA, derived: false, maxBytes: 32 * GIB };
+/** Documents, groups, decisions, jobs, and the settings that the API changed. */
+export const mainStore: Spec = { name: "dedup", tables: anyTables([documents, groups, decisions, meta, settingsTable, ...jobTables]), schema: SCHEMA, derived: false, maxBytes: 32 * GIB };
 /** Texts, apart so that bulk writes never delay decisions. */
 export const textStore: Spec = { name: "dedup-text", tables: anyTables([texts]), schema: SCHEMA, derived: false, maxBytes: 128 * GIB };
 /** Signatures, which an analysis makes anew. */

@@ -20,7 +20,8 @@ export const defaultParameters: AnalysisParameters = {
   confidenceWeightFuzzy: 40, discriminativePenaltyStrength: 70, fuzzySampleSize: 10_000, autoAnalyze: true,
 };
 
-type NumberName = Exclude<keyof AnalysisParameters, "autoAnalyze">;
+/** The parameters that are numbers. */
+export type NumberName = Exclude<keyof AnalysisParameters, "autoAnalyze">;
 
 /** The range of every number, both ends allowed. */
 export const parameterRanges: Readonly<Record<NumberName, { readonly least: number; readonly most: number; readonly whole: boolean }>> = {
@@ -35,13 +36,27 @@ export const parameterRanges: Readonly<Record<NumberName, { readonly least: numb
   fuzzySampleSize: { least: 100, most: 100_000, whole: true },
 };
 
+/** A rule over several parameters that is broken, and the parameter to point at. */
+export interface BrokenRule {
+  readonly name: NumberName;
+  /** Continues "numBands …". */
+  readonly rule: string;
+}
+
+/** The rules that no parameter keeps alone. `shown` is what the reader calls a parameter. */
+export function brokenRules(parameters: AnalysisParameters, shown: (name: NumberName) => string = (name) => name): readonly BrokenRule[] {
+  const { numBands, numPermutations, confidenceWeightJaccard, confidenceWeightFuzzy } = parameters;
+  const broken: BrokenRule[] = [];
+  if (numBands > numPermutations) broken.push({ name: "numBands", rule: `must not exceed ${shown("numPermutations")}, ${numPermutations}, and is ${numBands}` });
+  const sum = confidenceWeightJaccard + confidenceWeightFuzzy;
+  if (sum !== 100) broken.push({ name: "confidenceWeightJaccard", rule: `and ${shown("confidenceWeightFuzzy")} must add up to 100, and add up to ${sum}` });
+  return broken;
+}
+
 /** Throws `invalid` with one detail per finding, its message and field those of the first. */
 export function checkParameters(parameters: AnalysisParameters): void {
   const findings = Object.keys(parameterRanges).flatMap((name) => rangeFindings(name as NumberName, parameters));
-  const { numBands, numPermutations, confidenceWeightJaccard, confidenceWeightFuzzy } = parameters;
-  if (numBands > numPermutations) findings.push({ path: ["numBands"], code: "custom", message: `numBands is ${numBands} but must not exceed numPermutations, ${numPermutations}` });
-  const sum = confidenceWeightJaccard + confidenceWeightFuzzy;
-  if (sum !== 100) findings.push({ path: ["confidenceWeightJaccard"], code: "custom", message: `confidenceWeightJaccard and confidenceWeightFuzzy add up to ${sum} but must add up to 100` });
+  findings.push(...brokenRules(parameters).map(({ name, rule }) => ({ path: [name], code: "custom", message: `${name} ${rule}` })));
   const [first] = findings;
   if (first) throw new StewardError("invalid", first.message, { field: String(first.path[0]), details: findings });
 }

@@ -113,6 +113,14 @@ export function integer(min: number, max: number): KeyType<number> {
   }, (value) => value);
 }
 
+/** A decimal number such as 0.75 within bounds, both included. */
+export function decimal(min: number, max: number): KeyType<number> {
+  return scalar(`a number from ${min} to ${max}`, (text) => {
+    const value = /^-?\d+(\.\d+)?(e-?\d+)?$/.test(text) ? Number(text) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  }, (value) => value);
+}
+
 /** One of a few words. `refused` names words with a reason of their own, e.g. what a later version will know. */
 export function oneOf<const T extends string>(words: readonly T[], refused: Readonly<Record<string, string>> = {}): KeyType<T> {
   const base = scalar(`one of ${words.join(", ")}`, (text) => words.find((word) => word === text), (value) => value);

@@ -1,0 +1,96 @@
+/**
+ * The analysis parameters as run-time settings (contract, dedup configuration; KERNEL §1.2): one row each, read by the file,
+ * the environment and the API alike. An analysis takes them once, at its start.
+ */
+import type { Log } from "../../kernel/base/log.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
+import type { Check } from "../../kernel/config/load.ts";
+import { boolean, decimal, integer } from "../../kernel/config/types.ts";
+import type { ReadSetting, Settings, SettingsCheck } from "../../kernel/settings/types.ts";
+import { brokenRules, defaultParameters, parameterRanges, type AnalysisParameters, type NumberName } from "./parameters.ts";
+
+/** What the settings' paths begin with. */
+export const ANALYSIS_SCOPE = "dedup.analysis";
+
+const help: Readonly<Record<keyof AnalysisParameters, string>> = {
+  numPermutations: "Values of a text's signature. More are slower and find more of what is just at the threshold.",
+  numBands: "Parts a signature is cut into; texts that agree in one are compared. More find more and compare more.",
+  ngramSize: "Words in a row that make up a phrase of the Jaccard similarity.",
+  minWords: "Texts with fewer words are left out.",
+  similarityThreshold: "Pairs of documents from this confidence up make groups.",
+  confidenceWeightJaccard: "Weight of the Jaccard similarity in the confidence, in percent. Both weights add up to 100.",
+  confidenceWeightFuzzy: "Weight of the fuzzy ratio in the confidence, in percent.",
+  discriminativePenaltyStrength: "How much differing dates, amounts and numbers lower the confidence, in percent. 0 ignores them.",
+  fuzzySampleSize: "Characters at the start of a text that the fuzzy ratio reads.",
+  autoAnalyze: "Analyses after a sync that changed something.",
+};
+
+type Keys = { readonly [K in NumberName]: Key<number> } & { readonly autoAnalyze: Key<boolean> };
+
+/** The settings by the names that the API gives them; `numBands` is `dedup.analysis.num_bands` in the file. */
+export const analysisKeys: Keys = {
+  numPermutations: numberKey("numPermutations"), numBands: numberKey("numBands"), ngramSize: numberKey("ngramSize"), minWords: numberKey("minWords"),
+  similarityThreshold: numberKey("similarityThreshold"), confidenceWeightJaccard: numberKey("confidenceWeightJaccard"), confidenceWeightFuzzy: numberKey("confidenceWeightFuzzy"),
+  discriminativePenaltyStrength: numberKey("discriminativePenaltyStrength"), fuzzySampleSize: numberKey("fuzzySampleSize"),
+  autoAnalyze: defineKey({ path: pathOf("autoAnalyze"), type: boolean, default: defaultParameters.autoAnalyze, owner: "runtime", help: help.autoAnalyze }),
+};
+
+/** All of the above. */
+export const analysisSchema: Schema = Object.values(analysisKeys);
+
+/** Refuses what file and environment say when their rules over several keys are broken. */
+export const analysisSound: Check = {
+  needs: analysisSchema,
+  run: (config) => brokenRules(parametersFrom((key) => config.get(key)), leafOf).map(({ name, rule }) => {
+    const { line, variable } = { line: undefined, variable: undefined, ...config.source(analysisKeys[name]) };
+    return { severity: "error", path: analysisKeys[name].path, rule, remedy: "set both.", ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }) };
+  }),
+};
+
+/** Refuses a change that would break those rules. */
+export const analysisRules: SettingsCheck = {
+  scope: ANALYSIS_SCOPE,
+  run: (get) => brokenRules(parametersFrom(get), leafOf).map(({ name, rule }) => ({ key: analysisKeys[name], rule, remedy: "change both" })),
+};
+
+/** What the settings are read from. */
+export interface ParametersDeps {
+  readonly settings: Pick<Settings, "get">;
+  readonly config: Pick<Config, "get">;
+  readonly log: Log;
+}
+
+/**
+ * The parameters as they are set now. A key that the operator pinned since a setting was stored may not go with that setting;
+ * then the stored ones do not count, which is logged, for what the operator wrote was judged at the start.
+ */
+export function readParameters({ settings, config, log }: ParametersDeps): AnalysisParameters {
+  const parameters = parametersFrom((key) => settings.get(key));
+  const [broken] = brokenRules(parameters, leafOf);
+  if (broken === undefined) return parameters;
+  log.warn("stored settings of the analysis do not go with the configuration and count as not set", { setting: analysisKeys[broken.name].path, reason: broken.rule });
+  return parametersFrom((key) => config.get(key));
+}
+
+function parametersFrom(get: ReadSetting): AnalysisParameters {
+  return {
+    numPermutations: get(analysisKeys.numPermutations), numBands: get(analysisKeys.numBands), ngramSize: get(analysisKeys.ngramSize), minWords: get(analysisKeys.minWords),
+    similarityThreshold: get(analysisKeys.similarityThreshold), confidenceWeightJaccard: get(analysisKeys.confidenceWeightJaccard), confidenceWeightFuzzy: get(analysisKeys.confidenceWeightFuzzy),
+    discriminativePenaltyStrength: get(analysisKeys.discriminativePenaltyStrength), fuzzySampleSize: get(analysisKeys.fuzzySampleSize), autoAnalyze: get(analysisKeys.autoAnalyze),
+  };
+}
+
+function numberKey(name: NumberName): Key<number> {
+  const { least, most, whole } = parameterRanges[name];
+  return defineKey({ path: pathOf(name), type: (whole ? integer : decimal)(least, most), default: defaultParameters[name], owner: "runtime", help: help[name] });
+}
+
+function pathOf(name: keyof AnalysisParameters): string {
+  return `${ANALYSIS_SCOPE}.${leafOf(name)}`;
+}
+
+/** `ngramSize` as it stands in the file: `ngram_size`. */
+function leafOf(name: keyof AnalysisParameters): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
