@@ -1,5 +1,9 @@
 /** The columns of a list in memory: numbers, names by their code in a dictionary, sets of names, and lower-cased text. */
 import { assert } from "../base/errors.ts";
+import { narrowedToBounds, narrowedToCodes, narrowedToPart, narrowedToSet, wantedOf } from "./projection-conditions.ts";
+import type { Condition } from "./projection-conditions.ts";
+import { compareText, createDictionary } from "./projection-dictionary.ts";
+import { SlotOrder } from "./projection-order.ts";
 
 /** How a column is filled from a row. */
 export type Column<R> =
@@ -11,19 +15,10 @@ export type Column<R> =
   /** Text that differs from row to row. */
   | { readonly kind: "text"; readonly of: (row: R) => string };
 
-/** What must hold of a column. */
-export type Condition =
-  /** A number or a whole name; one of several for `in`. A set of names has to hold one of them. */
-  | { readonly equals: number | string }
-  | { readonly in: readonly (number | string)[] }
-  /** A number, bounds included; a missing one is outside. */
-  | { readonly from?: number; readonly to?: number }
-  /** Part of a name or text, whatever the case. */
-  | { readonly contains: string };
-
 /** A condition made ready for one query. */
 export interface Test {
-  readonly keep: (slot: number) => boolean;
+  /** Leaves the slots that meet it at the front of the list and gives how many. A loop of its own for each kind: a call for each row would cost more than the test. */
+  readonly narrow: (slots: Uint32Array) => number;
   /** Cheaper ones go first. */
   readonly cost: number;
 }
@@ -36,6 +31,16 @@ export interface Sorting {
   readonly tie: ((left: number, right: number) => number) | undefined;
 }
 
+/** Ascending order of a column; rows without a value come last. */
+export interface Ascending {
+  compare(left: number, right: number): number;
+  isMissing(slot: number): boolean;
+  /** The slots below `size` in this order, equal ones by their row number. Valid until the next change, and not to be changed. */
+  slots(size: number): Uint32Array;
+  /** Lets the order follow after a change. */
+  tidy(size: number): void;
+}
+
 /** A column in memory, by slot. */
 export interface ColumnStore<R> {
   put(slot: number, row: R): void;
@@ -44,51 +49,76 @@ export interface ColumnStore<R> {
   widen(capacity: number): void;
   test(condition: Condition): Test;
   sorting(descending: boolean): Sorting;
+  /** Undefined for a column that does not sort. */
+  readonly ascending: Ascending | undefined;
+}
+
+/** What a column is made with. */
+export interface ColumnOptions {
+  readonly capacity: number;
+  /** The row number of a slot. */
+  readonly numberOf: (slot: number) => number;
 }
 
 /** An empty column. */
-export function createColumn<R>(column: Column<R>, capacity: number): ColumnStore<R> {
+export function createColumn<R>(column: Column<R>, options: ColumnOptions): ColumnStore<R> {
   switch (column.kind) {
-    case "number": return numbers(column.of, capacity);
-    case "name": return names(column.of, capacity);
-    case "names": return nameSets(column.of, capacity);
-    case "text": return texts(column.of, capacity);
+    case "number": return numbers(column.of, options);
+    case "name": return names(column.of, options);
+    case "names": return nameSets(column.of, options);
+    case "text": return texts(column.of, options);
   }
 }
 
-function numbers<R>(of: (row: R) => number | undefined, capacity: number): ColumnStore<R> {
+function numbers<R>(of: (row: R) => number | undefined, { capacity, numberOf }: ColumnOptions): ColumnStore<R> {
   let values = new Float64Array(capacity);
+  const valueOf = (slot: number): number => values[slot] ?? Number.NaN;
+  const { ascending, order } = createAscending((left, right) => compareNumbers(valueOf(left), valueOf(right)), (slot) => Number.isNaN(valueOf(slot)), numberOf);
   return {
-    put: (slot, row) => void (values[slot] = of(row) ?? Number.NaN),
-    take: (from, to) => void (values[to] = values[from] ?? Number.NaN),
+    ascending,
+    put(slot, row) {
+      values[slot] = of(row) ?? Number.NaN;
+      order.touch(slot);
+    },
+    take(from, to) {
+      values[to] = valueOf(from);
+      order.touch(to);
+    },
     widen: (wider) => void (values = widened(values, new Float64Array(wider))),
     test(condition) {
       const wanted = wantedOf(condition);
       if (wanted !== undefined) {
         const set = new Set(wanted);
-        return { keep: (slot) => set.has(values[slot] ?? Number.NaN), cost: 1 };
+        return { narrow: (slots) => narrowedToSet(slots, values, set), cost: 2 };
       }
       assert(!("contains" in condition), "a column of numbers contains no text");
       const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = condition as { from?: number; to?: number };
-      return { keep: (slot) => (values[slot] ?? Number.NaN) >= from && (values[slot] ?? Number.NaN) <= to, cost: 1 };
+      return { narrow: (slots) => narrowedToBounds(slots, values, [from, to]), cost: 1 };
     },
     sorting: (descending) => ({ key: (slot) => lastIfMissing(values[slot] ?? Number.NaN, descending), tie: undefined }),
   };
 }
 
-function names<R>(of: (row: R) => string | undefined, capacity: number): ColumnStore<R> {
+function names<R>(of: (row: R) => string | undefined, { capacity, numberOf }: ColumnOptions): ColumnStore<R> {
   const dictionary = createDictionary();
   let codes = new Uint32Array(capacity);
+  const codeOf = (slot: number): number => codes[slot] ?? 0;
+  const { ascending, order } = createAscending((left, right) => dictionary.compare(codeOf(left), codeOf(right)), (slot) => codeOf(slot) === 0, numberOf);
   return {
+    ascending,
     put(slot, row) {
       const name = of(row);
       codes[slot] = name === undefined ? 0 : dictionary.code(name);
+      order.touch(slot);
     },
-    take: (from, to) => void (codes[to] = codes[from] ?? 0),
+    take(from, to) {
+      codes[to] = codeOf(from);
+      order.touch(to);
+    },
     widen: (wider) => void (codes = widened(codes, new Uint32Array(wider))),
     test(condition) {
       const wanted = dictionary.matching(condition);
-      return { keep: (slot) => wanted[codes[slot] ?? 0] === 1, cost: 1 };
+      return { narrow: (slots) => narrowedToCodes(slots, codes, wanted), cost: 1 };
     },
     sorting(descending) {
       const ranks = dictionary.ranks();
@@ -98,7 +128,7 @@ function names<R>(of: (row: R) => string | undefined, capacity: number): ColumnS
 }
 
 // Rows often share the same set, so a set has a code of its own in a second dictionary.
-function nameSets<R>(of: (row: R) => readonly string[], capacity: number): ColumnStore<R> {
+function nameSets<R>(of: (row: R) => readonly string[], { capacity }: ColumnOptions): ColumnStore<R> {
   const dictionary = createDictionary();
   const sets: (readonly number[])[] = [[]];
   const setCodes = new Map<string, number>([["", 0]]);
@@ -111,13 +141,14 @@ function nameSets<R>(of: (row: R) => readonly string[], capacity: number): Colum
     return sets.push(members) - 1;
   };
   return {
+    ascending: undefined,
     put: (slot, row) => void (codes[slot] = codeOf(of(row).map((name) => dictionary.code(name)))),
     take: (from, to) => void (codes[to] = codes[from] ?? 0),
     widen: (wider) => void (codes = widened(codes, new Uint32Array(wider))),
     test(condition) {
       const wanted = dictionary.matching(condition);
       const wantedSets = Uint8Array.from(sets, (members) => (members.some((code) => wanted[code] === 1) ? 1 : 0));
-      return { keep: (slot) => wantedSets[codes[slot] ?? 0] === 1, cost: 1 };
+      return { narrow: (slots) => narrowedToCodes(slots, codes, wantedSets), cost: 1 };
     },
     sorting() {
       assert(false, "a list is not sorted by sets of names");
@@ -125,83 +156,44 @@ function nameSets<R>(of: (row: R) => readonly string[], capacity: number): Colum
   };
 }
 
-function texts<R>(of: (row: R) => string, capacity: number): ColumnStore<R> {
+function texts<R>(of: (row: R) => string, { capacity, numberOf }: ColumnOptions): ColumnStore<R> {
   const values: string[] = [];
   let heads = new Float64Array(capacity);
+  const textOf = (slot: number): string => values[slot] ?? "";
+  const { ascending, order } = createAscending((left, right) => (heads[left] ?? 0) - (heads[right] ?? 0) || compareText(textOf(left), textOf(right)), () => false, numberOf);
   return {
+    ascending,
     put(slot, row) {
       const text = of(row).toLowerCase();
       values[slot] = text;
       heads[slot] = headOf(text);
+      order.touch(slot);
     },
     take(from, to) {
-      values[to] = values[from] ?? "";
+      values[to] = textOf(from);
       heads[to] = heads[from] ?? 0;
       values.length = from;
+      order.touch(to);
     },
     widen: (wider) => void (heads = widened(heads, new Float64Array(wider))),
     test(condition) {
       assert("contains" in condition, "a column of text is searched with contains");
       const part = condition.contains.toLowerCase();
-      return { keep: (slot) => (values[slot] ?? "").includes(part), cost: 10 };
+      return { narrow: (slots) => narrowedToPart(slots, values, part), cost: 10 };
     },
     sorting(descending) {
       const sign = descending ? -1 : 1;
       return {
         key: (slot) => sign * (heads[slot] ?? 0),
-        tie: (left, right) => sign * compareText(values[left] ?? "", values[right] ?? ""),
+        tie: (left, right) => sign * compareText(textOf(left), textOf(right)),
       };
     },
   };
 }
 
-interface Dictionary {
-  /** From 1 up, the same for the same name. */
-  code(name: string): number;
-  /** By code: 1 where the name meets the condition. Nothing (code 0) meets none. */
-  matching(condition: Condition): Uint8Array;
-  /** By code: the place of the name among all, ignoring case first; nothing has none. */
-  ranks(): Float64Array;
-}
-
-// Names that no row has any more stay: a dictionary is as large as what its column ever held, until the next start.
-function createDictionary(): Dictionary {
-  const codes = new Map<string, number>();
-  const names: string[] = [""];
-  let ranks = Float64Array.of(Number.NaN);
-  return {
-    code(name) {
-      const known = codes.get(name);
-      if (known !== undefined) return known;
-      codes.set(name, names.length);
-      return names.push(name) - 1;
-    },
-    matching(condition) {
-      const wanted = wantedOf(condition);
-      const found = new Uint8Array(names.length);
-      if (wanted !== undefined) for (const name of wanted) found[codes.get(String(name)) ?? 0] = 1;
-      else {
-        assert("contains" in condition, "a column of names has no bounds");
-        const part = condition.contains.toLowerCase();
-        for (const [code, name] of names.entries()) found[code] = name.toLowerCase().includes(part) ? 1 : 0;
-      }
-      found[0] = 0;
-      return found;
-    },
-    ranks() {
-      if (ranks.length === names.length) return ranks;
-      ranks = new Float64Array(names.length).fill(Number.NaN);
-      const folded = names.map((name) => name.toLowerCase());
-      const sorted = Array.from({ length: names.length - 1 }, (_, at) => at + 1).sort((left, right) => compareText(folded[left] ?? "", folded[right] ?? "") || compareText(names[left] ?? "", names[right] ?? ""));
-      for (const [rank, code] of sorted.entries()) ranks[code] = rank;
-      return ranks;
-    },
-  };
-}
-
-function wantedOf(condition: Condition): readonly (number | string)[] | undefined {
-  if ("equals" in condition) return [condition.equals];
-  return "in" in condition ? condition.in : undefined;
+function createAscending(compare: Ascending["compare"], isMissing: Ascending["isMissing"], numberOf: (slot: number) => number): { ascending: Ascending; order: SlotOrder } {
+  const order = new SlotOrder((left, right) => compare(left, right) || numberOf(left) - numberOf(right));
+  return { order, ascending: { compare, isMissing, slots: (size) => order.slots(size), tidy: (size) => order.tidy(size) } };
 }
 
 function lastIfMissing(value: number, descending: boolean): number {
@@ -224,8 +216,9 @@ function headOf(text: string): number {
   return head;
 }
 
-function compareText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
+function compareNumbers(left: number, right: number): number {
+  if (left === right) return 0;
+  return left < right || Number.isNaN(right) ? (Number.isNaN(left) && Number.isNaN(right) ? 0 : -1) : 1;
 }
 
 function widened<A extends Float64Array | Uint32Array>(from: A, wider: A): A {
