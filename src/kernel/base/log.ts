@@ -15,6 +15,24 @@ export interface Log {
   child(component: string, fields?: LogFields): Log;
 }
 
+/** A line as it was written: every value is JSON already, secrets are `[secret]`. */
+export interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly timeMs: number;
+  readonly level: LogLevel;
+  readonly component: string | undefined;
+  readonly message: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** The log of the process, from which all others come. */
+export interface RootLog extends Log {
+  /** Hears every line that is written from now on, its children's too, in the same stretch. What `hear` throws is the caller's. */
+  tap(hear: (line: LogLine) => void): Disposable;
+  /** Adds to every line what `fields` says at its time; a line's own attributes win. One at a time. */
+  relate(fields: () => LogFields): Disposable;
+}
+
 /** How and where lines are written. */
 export interface LogOptions {
   readonly level: LogLevel;
@@ -26,16 +44,40 @@ export interface LogOptions {
 }
 
 /** A log over any sink. */
-export function createLog(options: LogOptions): Log {
-  const stream = { write: (line: string) => options.write(options.format === "json" ? line : formatText(line)) };
+export function createLog(options: LogOptions): RootLog {
+  const taps = new Set<(line: LogLine) => void>();
+  let related: (() => LogFields) | undefined;
   const base = pino({
     level: options.level, base: null, messageKey: "msg",
     timestamp: () => `,"time":"${new Date(options.now()).toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
-  }, stream);
-  return wrap(base);
+    mixin: () => ({ ...related?.() }),
+  }, { write: (written: string) => writeLine(written, options, taps) });
+  return {
+    ...wrap(base),
+    tap(hear) {
+      // One function may be given twice; each is disposed on its own.
+      const tap = (line: LogLine): void => hear(line);
+      taps.add(tap);
+      return { [Symbol.dispose]: () => void taps.delete(tap) };
+    },
+    relate(fields) {
+      related = fields;
+      return { [Symbol.dispose]: () => void (related = related === fields ? undefined : related) };
+    },
+  };
 }
+
+function writeLine(written: string, { format, write }: LogOptions, taps: ReadonlySet<(line: LogLine) => void>): void {
+  if (format === "json" && taps.size === 0) return write(written);
+  const parsed = JSON.parse(written) as Parsed;
+  write(format === "json" ? written : formatText(parsed));
+  const { time, level, msg, component, ...attributes } = parsed;
+  for (const hear of taps) hear({ timeMs: Date.parse(time), level, message: String(msg), component: typeof component === "string" ? component : undefined, attributes });
+}
+
+type Parsed = Readonly<Record<string, unknown>> & { readonly time: string; readonly level: LogLevel };
 
 type PinoLike = Pick<ReturnType<typeof pino>, "debug" | "info" | "warn" | "error" | "child">;
 
@@ -56,11 +98,10 @@ function describeError(error: unknown): unknown {
   return { message: error.message, stack: error.stack, ...(cause === undefined ? {} : { cause }) };
 }
 
-function formatText(line: string): string {
-  const { time, level, msg, component, ...rest } = JSON.parse(line) as Record<string, unknown>;
+function formatText({ time, level, msg, component, ...rest }: Parsed): string {
   const attributes = Object.entries(rest).map(([key, value]) => ` ${key}=${formatValue(value)}`).join("");
   const where = typeof component === "string" ? ` ${component}:` : "";
-  return `${String(time)} ${String(level).padEnd(5)}${where} ${String(msg)}${attributes}\n`;
+  return `${time} ${level.padEnd(5)}${where} ${String(msg)}${attributes}\n`;
 }
 
 function formatValue(value: unknown): string {

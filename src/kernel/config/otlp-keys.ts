@@ -7,10 +7,10 @@ import { boolean, duration, integer, oneOf, path, secret, text } from "./types.t
 /** How to export; http is OTLP over HTTP with protobuf. */
 export type OtlpProtocol = "http" | "grpc";
 /** What is exported. */
-export type OtlpSignal = "metrics";
+export type OtlpSignal = "metrics" | "logs" | "traces";
 
 /** The signals, each with keys of its own below `otlp`. */
-export const otlpSignals: readonly OtlpSignal[] = ["metrics"];
+export const otlpSignals: readonly OtlpSignal[] = ["metrics", "logs", "traces"];
 
 /** Keys that stand both below `otlp` and below each signal. Undefined inherits; below `otlp` it is the exporter's own default. */
 export interface OtlpExporterKeys {
@@ -30,6 +30,13 @@ export interface OtlpExporterKeys {
   readonly retryElapsed: Key<number | undefined>;
 }
 
+/** Keys of the queue in front of an exporter; 0 is the default. */
+export interface OtlpBatchKeys {
+  readonly maxQueueSize: Key<number>;
+  readonly maxBatchSize: Key<number>;
+  readonly interval: Key<number>;
+}
+
 /** What OpenTelemetry's own variables say in words that are not ours. */
 const otelWords = {
   protocol: (said: string): string | undefined => ({ grpc: "grpc", "http/protobuf": "http" })[said.toLowerCase()],
@@ -40,12 +47,17 @@ const otelWords = {
 export const otlpExporter: OtlpExporterKeys = exporterKeys("otlp", "");
 /** The keys of each signal. */
 export const otlpSignalExporters: Readonly<Record<OtlpSignal, OtlpExporterKeys>> = {
-  metrics: exporterKeys("otlp.metrics", "METRICS_"),
+  metrics: exporterKeys("otlp.metrics", "METRICS_"), logs: exporterKeys("otlp.logs", "LOGS_"), traces: exporterKeys("otlp.traces", "TRACES_"),
 };
 
-const signalEnabled = (signal: OtlpSignal): Key<boolean> => defineKey({ path: `otlp.${signal}.enabled`, type: boolean, default: true, help: `Exports ${signal}.` });
+const signalEnabled = (signal: OtlpSignal, more = ""): Key<boolean> => defineKey({ path: `otlp.${signal}.enabled`, type: boolean, default: true, help: `Exports ${signal}${more}.` });
 /** `otlp.<signal>.enabled` */
-export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = { metrics: signalEnabled("metrics") };
+export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = {
+  metrics: signalEnabled("metrics"), logs: signalEnabled("logs", ": every line that is also written"), traces: signalEnabled("traces", ", of which there are none until tracing.enabled"),
+};
+
+/** `otlp.batch.<signal>` */
+export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = { logs: batchKeys("logs", "OTEL_BLRP", "1s"), traces: batchKeys("traces", "OTEL_BSP", "5s") };
 
 /** `otlp.metric_interval` */
 export const otlpMetricInterval: Key<number> = defineKey({
@@ -55,6 +67,10 @@ export const otlpMetricInterval: Key<number> = defineKey({
 export const otlpMetricBatchSize: Key<number> = defineKey({
   path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 5_000, help: "Most data points in one request; a larger export is split.",
 });
+/** `otlp.limits.log_body_bytes` */
+export const otlpLogBodyBytes: Key<number> = defineKey({ path: "otlp.limits.log_body_bytes", type: integer(64, 2 ** 20), default: 32_768, help: "Longer log bodies are cut before they are exported." });
+/** `otlp.limits.log_attribute_value_bytes` */
+export const otlpLogAttributeBytes: Key<number> = defineKey({ path: "otlp.limits.log_attribute_value_bytes", type: integer(64, 2 ** 20), default: 4_096, help: "Longer attribute values of log records are cut before they are exported." });
 /** `otlp.backend_cloud.instance_id` */
 export const otlpCloudInstance: Key<string> = defineKey({ path: "otlp.backend_cloud.instance_id", type: text, default: "", help: "User of HTTP Basic at a hosted backend." });
 /** `otlp.backend_cloud.token` */
@@ -64,11 +80,12 @@ export const otlpCloudToken: Key<Secret | undefined> = defineKey({
 
 /** All of the above. */
 export const otlpKeys: Schema = [
-  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpCloudInstance, otlpCloudToken,
+  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpLogBodyBytes, otlpLogAttributeBytes, otlpCloudInstance, otlpCloudToken,
+  ...rows(otlpBatch.logs), ...rows(otlpBatch.traces),
   ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], ...rows(otlpSignalExporters[signal])]),
 ];
 
-function rows(keys: OtlpExporterKeys): Schema {
+function rows(keys: OtlpExporterKeys | OtlpBatchKeys): Schema {
   return Object.values(keys) as readonly Key<unknown>[];
 }
 
@@ -101,6 +118,17 @@ function retryKeys(base: string, own: boolean): Pick<OtlpExporterKeys, "retryEna
     retryInitial: wait("initial_interval", 5000, "First wait."),
     retryMax: wait("max_interval", 30_000, "Longest wait."),
     retryElapsed: wait("max_elapsed_time", 60_000, "Given up after this time."),
+  };
+}
+
+function batchKeys(signal: "logs" | "traces", vendor: string, interval: string): OtlpBatchKeys {
+  const base = `otlp.batch.${signal}`;
+  const what = { logs: "log records", traces: "spans" }[signal];
+  const count = (name: string, variable: string, help: string): Key<number> => defineKey({ path: `${base}.${name}`, type: integer(0, 100_000), default: 0, fallbacks: [otel(`${vendor}_${variable}`)], help });
+  return {
+    maxQueueSize: count("max_queue_size", "MAX_QUEUE_SIZE", `Most ${what} that wait for export; more are dropped and counted. 0: 2048.`),
+    maxBatchSize: count("export_max_batch_size", "MAX_EXPORT_BATCH_SIZE", `Most ${what} in one request. 0: 512.`),
+    interval: defineKey({ path: `${base}.export_interval`, type: duration, default: 0, fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelWords.milliseconds)], help: `Time between exports of ${what}. 0: ${interval}.` }),
   };
 }
 

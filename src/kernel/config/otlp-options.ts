@@ -5,7 +5,7 @@ import type { Finding } from "./findings.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import {
-  otlpCloudInstance, otlpCloudToken, otlpExporter, otlpSignalEnabled, otlpSignalExporters, otlpSignals, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
+  otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpSignalEnabled, otlpSignalExporters, otlpSignals, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
 } from "./otlp-keys.ts";
 
 /** How failed exports are tried again. */
@@ -59,16 +59,35 @@ export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOpt
   };
 }
 
-/** Endpoints have the shape of their protocol, and credentials are whole (facts §8.2, §8.3). */
+/** The queue in front of the exporter of a signal; 0 is its default. Times in milliseconds. */
+export interface BatchSettings {
+  readonly capacity: number;
+  readonly batchSize: number;
+  readonly batchDelayMs: number;
+}
+
+/** The queue of a signal as configured. */
+export function batchSettings(config: Config, signal: "logs" | "traces"): BatchSettings {
+  const { maxQueueSize, maxBatchSize, interval } = otlpBatch[signal];
+  return { capacity: config.get(maxQueueSize), batchSize: config.get(maxBatchSize), batchDelayMs: config.get(interval) };
+}
+
+/** Endpoints have the shape of their protocol, batches fit their queues, and credentials are whole (facts §8.2, §8.3). */
 export const otlpSound: Check = {
   needs: [
     ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], otlpSignalExporters[signal].protocol, otlpSignalExporters[signal].endpoint]),
+    ...(["logs", "traces"] as const).flatMap((signal) => [otlpBatch[signal].maxQueueSize, otlpBatch[signal].maxBatchSize]),
     otlpExporter.protocol, otlpExporter.endpoint, otlpCloudInstance, otlpCloudToken,
   ],
   run(config) {
     const findings = new Map<string, Finding>();
     const add = (finding: Finding): void => void findings.set(finding.path, findings.get(finding.path) ?? finding);
     for (const signal of otlpSignals) for (const finding of checkEndpoint(config, signal)) add(finding);
+    for (const signal of ["logs", "traces"] as const) {
+      const { maxQueueSize, maxBatchSize } = otlpBatch[signal];
+      const [queue, batch] = [config.get(maxQueueSize), config.get(maxBatchSize)];
+      if (queue > 0 && batch > queue) add({ severity: "error", path: maxBatchSize.path, rule: `must be at most ${maxQueueSize.path}, which is ${queue}, got ${batch}`, remedy: "make the queue larger or the batch smaller." });
+    }
     if ((config.get(otlpCloudInstance) === "") !== (config.get(otlpCloudToken) === undefined)) {
       add({ severity: "warning", path: "otlp.backend_cloud", rule: "is ignored: it needs instance_id and token", remedy: "set both." });
     }

@@ -2,11 +2,11 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ErrorClass, LedgerView, Signal, SignalLedger } from "./status.ts";
+import { signals } from "./status.ts";
 
 const SUMMARY_MS = 5 * 60_000;
 /** So many failures in a row are an outage. */
 const FAILING = 3;
-const SIGNALS: readonly Signal[] = ["metrics", "logs"];
 
 interface Told {
   failures: number;
@@ -20,7 +20,7 @@ interface Told {
 export class DeliveryLog {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #told: Record<Signal, Told> = { metrics: untold(), logs: untold() };
+  readonly #told: Record<Signal, Told> = { metrics: untold(), logs: untold(), traces: untold() };
 
   constructor(clock: Clock, log: Log) {
     this.#clock = clock;
@@ -28,12 +28,12 @@ export class DeliveryLog {
   }
 
   hear(ledger: LedgerView): void {
-    for (const signal of SIGNALS) this.#hearSignal(signal, ledger.signals[signal]);
+    for (const signal of signals) this.#hearSignal(signal, ledger.signals[signal]);
   }
 
   /** A sentence for each signal in an outage. */
   failing(): string[] {
-    return SIGNALS.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} are not delivered (${this.#told[signal].errorClass})`);
+    return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} are not delivered (${this.#told[signal].errorClass})`);
   }
 
   #hearSignal(signal: Signal, now: SignalLedger): void {

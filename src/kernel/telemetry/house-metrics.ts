@@ -84,10 +84,14 @@ export const seriesOverflowing: Row<"metric.name", "gauge"> = defineMetric({ ...
 export const exportDatapoints: Row<never, "counter"> = defineMetric({ ...self, name: "svc.export.datapoints", kind: "counter", unit: "{datapoint}", help: "Metric points delivered by the push exporter." });
 /** Records delivered. */
 export const exportLogRecords: Row<never, "counter"> = defineMetric({ ...self, name: "svc.export.log_records", kind: "counter", unit: "{record}", help: "Log records delivered by the log exporter." });
+/** Spans delivered. */
+export const exportSpans: Row<never, "counter"> = defineMetric({ ...self, name: "svc.export.spans", kind: "counter", unit: "{span}", help: "Spans delivered by the trace exporter." });
+/** Items that left and did not arrive: in requests that failed, or refused out of requests that succeeded. */
+export const exportLost: Row<"signal" | "reason", "counter"> = defineMetric({ ...self, name: "svc.export.lost", kind: "counter", unit: "1", attributes: ["signal", "reason"], help: "Items in export requests that failed (failed) or were refused by the receiver (rejected)." });
 /** Failed requests by class. */
 export const exportFailures: Row<"error.type" | "signal", "counter"> = defineMetric({ ...self, name: "svc.export.failures", kind: "counter", unit: "1", attributes: ["error.type", "signal"], help: "Telemetry export errors by error class and signal." });
 /** Items that never left. */
-export const processorDropped: Row<"signal" | "reason", "counter"> = defineMetric({ ...self, name: "svc.processor.dropped", kind: "counter", unit: "1", attributes: ["signal", "reason"], help: "Items refused because a queue was full." });
+export const processorDropped: Row<"signal" | "reason", "counter"> = defineMetric({ ...self, name: "svc.processor.dropped", kind: "counter", unit: "1", attributes: ["signal", "reason"], help: "Items that never left, because a queue was full or the telemetry thread ended." });
 /** The log queue's bound. */
 export const processorCapacity: Row<"signal", "gauge"> = defineMetric({ ...self, name: "svc.processor.queue.capacity", kind: "gauge", unit: "1", attributes: ["signal"], help: "Maximum size of a queue of items waiting for export." });
 /** The log queue's length. */
@@ -100,5 +104,5 @@ export const houseMetrics: readonly AnyRow[] = catalogue(
   [poolThreads, poolRunning, poolQueued, poolLimit, poolCrashes],
   [jobsTotal, jobsRunning, jobsDuration],
   [processCpuTime, processUptime, up, buildInfo, gcCount, gcPauseTime, maxProcs, heapAlloc, heapSys, memorySys],
-  [seriesActive, seriesLimit, seriesOverflowing, exportDatapoints, exportLogRecords, exportFailures, processorDropped, processorCapacity, processorSize],
+  [seriesActive, seriesLimit, seriesOverflowing, exportDatapoints, exportLogRecords, exportSpans, exportLost, exportFailures, processorDropped, processorCapacity, processorSize],
 );

@@ -3,7 +3,9 @@ import { availableParallelism } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
 import type { Pool } from "../pool/types.ts";
 import * as house from "./house-metrics.ts";
-import type { ErrorClass, Signal } from "./status.ts";
+import type { OutboxStatus } from "./outbox.ts";
+import type { ErrorClass, QueueView } from "./status.ts";
+import { signals } from "./status.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Scope } from "./types.ts";
 
@@ -77,16 +79,28 @@ function reportSeries(scope: Scope): void {
 }
 
 function reportDelivery(scope: Scope, telemetry: Pick<Telemetry, "status">): void {
-  const { ledger, logs } = telemetry.status();
+  const { ledger, logs, spans } = telemetry.status();
   if (!ledger) return;
-  const { signals } = ledger;
-  scope.total(house.exportDatapoints, signals.metrics.items, {});
-  scope.total(house.exportLogRecords, signals.logs.items, {});
-  for (const signal of ["metrics", "logs"] satisfies Signal[]) {
-    const byClass = Object.entries(signals[signal].failuresByClass) as [ErrorClass, number][];
+  scope.total(house.exportDatapoints, ledger.signals.metrics.items, {});
+  scope.total(house.exportLogRecords, ledger.signals.logs.items, {});
+  scope.total(house.exportSpans, ledger.signals.traces.items, {});
+  for (const signal of signals) {
+    const { failuresByClass, partialSuccesses, itemsLost, itemsRejected } = ledger.signals[signal];
+    const byClass = Object.entries(failuresByClass) as [ErrorClass, number][];
     for (const [errorClass, failures] of byClass) scope.total(house.exportFailures, failures, { "error.type": errorClass, signal });
+    if (partialSuccesses > 0) scope.total(house.exportFailures, partialSuccesses, { "error.type": "partial_success", signal });
+    if (itemsLost > 0) scope.total(house.exportLost, itemsLost, { signal, reason: "failed" });
+    if (itemsRejected > 0) scope.total(house.exportLost, itemsRejected, { signal, reason: "rejected" });
   }
-  scope.total(house.processorDropped, ledger.logs.droppedQueueFull + logs.dropped, { signal: "logs", reason: "queue_full" });
-  scope.gauge(house.processorCapacity, logs.capacity, { signal: "logs" });
-  scope.gauge(house.processorSize, logs.held + ledger.logs.held, { signal: "logs" });
+  reportQueue(scope, "logs", logs, ledger.logs);
+  reportQueue(scope, "traces", spans, ledger.traces);
+}
+
+/** A queue has two parts, one in each thread. */
+function reportQueue(scope: Scope, signal: "logs" | "traces", here: OutboxStatus, there: QueueView): void {
+  if (there.capacity === 0) return;
+  scope.total(house.processorDropped, there.droppedQueueFull + here.dropped, { signal, reason: "queue_full" });
+  scope.total(house.processorDropped, here.lost, { signal, reason: "thread_lost" });
+  scope.gauge(house.processorCapacity, here.capacity + there.capacity, { signal });
+  scope.gauge(house.processorSize, here.held + there.held, { signal });
 }

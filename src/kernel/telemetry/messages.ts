@@ -2,8 +2,8 @@
  * Every message between the threads that write series and the telemetry thread.
  *
  *   writer (main, monitor)                 telemetry thread                    host (main)
- *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack      | attach, flush, expose, credit, cancel, stop ->
- *   mark ->           one MessagePort each |                        parentPort | <- ready, ledger, flushed, chunk, stopped
+ *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose, credit, cancel, stop ->
+ *   spans, mark ->    one MessagePort each |    spans-ack           parentPort | <- ready, ledger, flushed, chunk, stopped
  */
 import type { MessagePort } from "node:worker_threads";
 import type { LedgerView } from "./status.ts";
@@ -13,8 +13,10 @@ import type { Attributes, AttributeValue, Kind, Severity } from "./types.ts";
 export const LABELS_PER_MESSAGE = 2_000;
 /** Most log records in one message. */
 export const LOGS_PER_MESSAGE = 512;
-/** Log records a writer may hold, waiting or unacknowledged. */
-export const LOG_QUEUE = 2_048;
+/** Most spans in one message. */
+export const SPANS_PER_MESSAGE = 512;
+/** Log records, or spans, that a writer may hold, waiting or unacknowledged, and as many before the exporter. */
+export const QUEUE_CAPACITY = 2_048;
 /** Chunks of an exposition on their way to a reader. */
 export const CHUNK_CREDIT = 4;
 
@@ -41,14 +43,49 @@ export interface WireRow {
 /** Values in the order of the row's attributes; null = left out; the string "overflow" in place of the list = the overflow series. */
 export type WireValues = readonly (AttributeValue | null)[] | "overflow";
 
+/** Where something belongs: identities as W3C writes them. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
 /** A log record on its way. */
 export interface WireLog {
   readonly scope: number;
+  /** The event's name; empty for a line of the log. */
   readonly name: string;
   readonly severity: Severity;
   readonly body: string;
   readonly attributes: Attributes;
   readonly timeMs: number;
+  readonly trace: TraceIds | undefined;
+}
+
+/** Seconds and nanoseconds. */
+export type WireTime = [seconds: number, nanoseconds: number];
+
+/** The identity of a span, as the SDK has it. */
+export interface WireSpanContext extends TraceIds {
+  readonly traceFlags: number;
+  readonly traceState: string | undefined;
+  readonly isRemote: boolean;
+}
+
+/** A span that has ended, on its way: what the SDK's span holds, as data. */
+export interface WireSpan {
+  readonly scope: number;
+  readonly tracer: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly context: WireSpanContext;
+  readonly parent: WireSpanContext | undefined;
+  readonly start: WireTime;
+  readonly end: WireTime;
+  readonly duration: WireTime;
+  readonly status: { readonly code: number; readonly message?: string };
+  readonly attributes: Attributes;
+  readonly links: readonly WireSpanContext[];
+  readonly droppedAttributes: number;
 }
 
 /** From a writer. */
@@ -59,13 +96,15 @@ export type WriterMessage =
   | { readonly type: "snapshot"; readonly scope: number; readonly atMs: number; readonly columns: Columns }
   | { readonly type: "closed"; readonly scope: number }
   | { readonly type: "logs"; readonly records: readonly WireLog[] }
+  | { readonly type: "spans"; readonly spans: readonly WireSpan[] }
   | { readonly type: "mark"; readonly mark: number };
 
 /** To a writer. `ack` says that the numbers ended in that labels message may name other series. */
 export type WriterReply =
   | { readonly type: "snapshot?"; readonly scope: number }
   | { readonly type: "ack"; readonly scope: number; readonly seq: number }
-  | { readonly type: "logs-ack"; readonly records: number };
+  | { readonly type: "logs-ack"; readonly records: number }
+  | { readonly type: "spans-ack"; readonly spans: number };
 
 /** Which series an exposition shows, and how. */
 export interface ExposeQuery {

@@ -1,6 +1,9 @@
 /** What telemetry can be told, and the defaults that fill it up. */
 import { Secret } from "../base/secret.ts";
-import type { ThreadOptions, WireTarget } from "./thread/options.ts";
+import { defaultLogLimits } from "./log-record.ts";
+import type { LogLimits } from "./log-record.ts";
+import { LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
+import type { BatchOptions, ThreadOptions, WireTarget } from "./thread/options.ts";
 
 /** Where a signal goes. */
 export interface OtlpTarget {
@@ -42,12 +45,22 @@ export interface TlsOptions {
   readonly key?: string | Secret;
 }
 
-/** What runs. With none of the three there is no thread. */
+/** The queue before an exporter of logs or spans. Absent or 0 is the default. */
+export interface QueueOptions {
+  /** Default 2,048. */
+  readonly capacity?: number;
+  /** Default 512, or the capacity when that is less. */
+  readonly batchSize?: number;
+  /** Milliseconds between requests; default 1,000 for logs and 5,000 for spans. */
+  readonly batchDelayMs?: number;
+}
+
+/** What runs. With none of the four there is no thread. */
 export interface TelemetryOptions {
   /** `intervalMs` 60,000 and `batchSize` 5,000 points a request unless given. */
   readonly metrics?: OtlpTarget & { readonly intervalMs?: number; readonly batchSize?: number };
-  /** `batchDelayMs` 1,000 unless given. */
-  readonly logs?: OtlpTarget & { readonly batchDelayMs?: number };
+  readonly logs?: OtlpTarget & QueueOptions & { readonly limits?: Partial<LogLimits> };
+  readonly traces?: OtlpTarget & QueueOptions;
   /** Whether metrics can be pulled. */
   readonly pull: boolean;
 }
@@ -58,16 +71,29 @@ const RETRY_MAX_MS = 30_000;
 const INTERVAL_MS = 60_000;
 const BATCH_POINTS = 5_000;
 const LOG_DELAY_MS = 1_000;
+const SPAN_DELAY_MS = 5_000;
 const SNAPSHOT_TIMEOUT_MS = 8_000;
 
 /** The options as the thread takes them, secrets opened for it. */
 export function compileOptions(options: TelemetryOptions): ThreadOptions {
-  const { metrics, logs } = options;
+  const { metrics, logs, traces } = options;
   return {
     metrics: metrics && compileMetrics(metrics),
-    logs: logs && { ...compileTarget(logs), batchDelayMs: logs.batchDelayMs ?? LOG_DELAY_MS },
+    logs: logs && { ...compileTarget(logs), ...compileQueue(logs, { batchSize: LOGS_PER_MESSAGE, delayMs: LOG_DELAY_MS }) },
+    traces: traces && { ...compileTarget(traces), ...compileQueue(traces, { batchSize: SPANS_PER_MESSAGE, delayMs: SPAN_DELAY_MS }) },
     snapshotTimeoutMs: SNAPSHOT_TIMEOUT_MS,
   };
+}
+
+/** How log records are cut. */
+export function compileLimits(limits: Partial<LogLimits> = {}): LogLimits {
+  return { ...defaultLogLimits, ...limits };
+}
+
+/** A batch cannot be larger than the queue it comes from. */
+function compileQueue(queue: QueueOptions, otherwise: Omit<BatchOptions, "capacity">): BatchOptions {
+  const capacity = queue.capacity || QUEUE_CAPACITY;
+  return { capacity, batchSize: Math.min(queue.batchSize || otherwise.batchSize, capacity), delayMs: queue.batchDelayMs || otherwise.delayMs };
 }
 
 /** A request must be over before the next interval, or every other export would be left out. */

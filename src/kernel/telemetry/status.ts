@@ -1,7 +1,11 @@
 /** What is known about delivery: numbers per signal and error class, as the telemetry thread keeps them and a status page shows them. */
+import type { OutboxStatus } from "./outbox.ts";
 
 /** What is exported. */
-export type Signal = "metrics" | "logs";
+export type Signal = "metrics" | "logs" | "traces";
+
+/** All signals. */
+export const signals: readonly Signal[] = ["metrics", "logs", "traces"];
 
 /** Why an export failed, in the vocabulary of `svc.export.failures`. */
 export type ErrorClass = "timeout" | "canceled" | "unauthenticated" | "rate_limited" | "unavailable" | "invalid" | "other";
@@ -12,9 +16,9 @@ export interface SignalLedger {
   readonly failures: number;
   readonly consecutiveFailures: number;
   readonly failuresByClass: Readonly<Partial<Record<ErrorClass, number>>>;
-  /** Points or records in requests that were answered with success. */
+  /** Points, records or spans in requests that were answered with success. */
   readonly items: number;
-  /** Points or records in failed requests. */
+  /** Those in failed requests. */
   readonly itemsLost: number;
   /** Answers that refused a part: no failure, but counted. */
   readonly partialSuccesses: number;
@@ -29,12 +33,20 @@ export interface SignalLedger {
   readonly seconds: number;
 }
 
+/** A queue before an exporter. */
+export interface QueueView {
+  readonly held: number;
+  readonly capacity: number;
+  readonly droppedQueueFull: number;
+}
+
 /** The telemetry thread's books. */
 export interface LedgerView {
   readonly signals: Readonly<Record<Signal, SignalLedger>>;
   /** Exports left out because the last snapshot had not come yet. */
   readonly snapshotsSkipped: number;
-  readonly logs: { readonly held: number; readonly capacity: number; readonly droppedQueueFull: number };
+  readonly logs: QueueView;
+  readonly traces: QueueView;
   readonly exposition: { readonly running: number; readonly gathers: number; readonly duplicateSeries: number; readonly conflictingFamilies: number };
 }
 
@@ -54,5 +66,7 @@ export interface TelemetryStatus {
   readonly labelBytes: number;
   /** Set when the process-wide ceiling of series or label bytes was reached. */
   readonly ceilingReached: boolean;
-  readonly logs: { readonly held: number; readonly capacity: number; readonly dropped: number };
+  /** Log records on their way to the telemetry thread. */
+  readonly logs: OutboxStatus;
+  readonly spans: OutboxStatus;
 }

@@ -4,17 +4,15 @@
  */
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
-import { trace } from "@opentelemetry/api";
-import type { Tracer, TracerProvider } from "@opentelemetry/api";
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import type { Log, LogLine } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
 import { DeliveryLog } from "./delivery-log.ts";
 import { Expositions } from "./expositions.ts";
 import type { Exposition } from "./expositions.ts";
-import type { ExposeQuery, HostMessage, HostReply } from "./messages.ts";
-import { compileOptions } from "./options.ts";
+import type { ExposeQuery, HostMessage, HostReply, WireSpan } from "./messages.ts";
+import { compileLimits, compileOptions } from "./options.ts";
 import type { TelemetryOptions } from "./options.ts";
 import type { CeilingLimits } from "./series/ceiling.ts";
 import type { LedgerView, TelemetryStatus } from "./status.ts";
@@ -32,8 +30,6 @@ export interface TelemetryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly ceiling?: CeilingLimits;
-  /** Makes the spans of this thread; none unless given. */
-  readonly tracerProvider?: TracerProvider;
 }
 
 /** Telemetry as the process holds it. Scopes work before the component starts and after it stopped. */
@@ -50,8 +46,10 @@ export interface Telemetry {
   flush(deadlineMs: number): Promise<boolean>;
   /** The exposition as a stream. Throws `not_ready` when the thread is down, `unsupported` when pulling is off. */
   expose(query: ExposeQuery, signal: AbortSignal): Exposition;
-  /** No-op spans unless a provider was given. */
-  tracer(name: string): Tracer;
+  /** Ships a line of the log with the process's resource. Without a log exporter it is nothing. */
+  line(line: LogLine): void;
+  /** Ships a span that has ended; `make` is not called for one that would be dropped. Without a trace exporter it is nothing. */
+  span(make: () => Omit<WireSpan, "scope">): void;
   status(): TelemetryStatus;
   /** Calls back whenever the books of delivery changed. */
   onLedger(hear: (ledger: LedgerView) => void): Disposable;
@@ -67,6 +65,7 @@ class ThreadedTelemetry implements Telemetry {
   readonly wantsLogs: boolean;
   readonly #deps: TelemetryDeps;
   readonly #options: TelemetryOptions;
+  readonly #compiled: ThreadOptions;
   readonly #wanted: boolean;
   readonly #writer: TelemetryWriter;
   readonly #deliveryLog: DeliveryLog;
@@ -82,10 +81,15 @@ class ThreadedTelemetry implements Telemetry {
   constructor(deps: TelemetryDeps, options: TelemetryOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#wanted = options.metrics !== undefined || options.logs !== undefined || options.pull;
+    this.#compiled = compileOptions(options);
+    const { metrics, logs, traces } = this.#compiled;
+    this.#wanted = metrics !== undefined || logs !== undefined || traces !== undefined || options.pull;
     this.#thread = this.#wanted ? "stopped" : "off";
-    this.wantsLogs = options.logs !== undefined;
-    this.#writer = createTelemetryWriter({ clock: deps.clock, ...(deps.ceiling ? { ceiling: deps.ceiling } : {}) });
+    this.wantsLogs = logs !== undefined;
+    this.#writer = createTelemetryWriter({
+      clock: deps.clock, ...(deps.ceiling ? { ceiling: deps.ceiling } : {}), ...(traces ? { spans: { capacity: traces.capacity } } : {}),
+      ...(logs ? { logs: { capacity: logs.capacity, limits: compileLimits(options.logs?.limits) } } : {}),
+    });
     this.#deliveryLog = new DeliveryLog(deps.clock, deps.log);
     this.component = {
       name: "telemetry", needs: [], readiness: "reported", restart: { firstMs: 1_000, maxMs: 60_000 },
@@ -127,8 +131,12 @@ class ThreadedTelemetry implements Telemetry {
     return this.#expositions.open(query, signal);
   }
 
-  tracer(name: string): Tracer {
-    return (this.#deps.tracerProvider ?? noTraces).getTracer(name);
+  line(line: LogLine): void {
+    this.#writer.line(line);
+  }
+
+  span(make: () => Omit<WireSpan, "scope">): void {
+    this.#writer.span(make);
   }
 
   status(): TelemetryStatus {
@@ -142,8 +150,7 @@ class ThreadedTelemetry implements Telemetry {
 
   #start(failed: (error: unknown) => void): Promise<void> {
     if (!this.#wanted || this.#worker) return Promise.resolve();
-    const workerData: ThreadOptions = compileOptions(this.#options);
-    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), { workerData, env: withoutSdkVariables(), name: "telemetry", resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), { workerData: this.#compiled, env: withoutSdkVariables(), name: "telemetry", resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
     worker.unref();
     this.#worker = worker;
     this.#thread = "starting";
@@ -151,7 +158,7 @@ class ThreadedTelemetry implements Telemetry {
     worker.on("error", (error) => this.#lost(worker, failed, error));
     worker.on("exit", (code) => this.#lost(worker, failed, new StewardError("internal", `the telemetry thread ended with code ${code}`)));
     const port = this.port();
-    if (port) this.#writer.attach(port, { logs: this.wantsLogs });
+    if (port) this.#writer.attach(port, { logs: this.wantsLogs, spans: this.#compiled.traces !== undefined });
     return Promise.resolve();
   }
 
@@ -218,8 +225,6 @@ class ThreadedTelemetry implements Telemetry {
     this.#worker?.postMessage(message);
   }
 }
-
-const noTraces: TracerProvider = { getTracer: (name) => trace.getTracer(name) };
 
 /** The SDK reads `OTEL_*` by itself; ours come from the configuration alone, where those variables are defaults. */
 function withoutSdkVariables(): NodeJS.ProcessEnv {

@@ -6,9 +6,13 @@ import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
-import { LogQueue } from "./log-queue.ts";
-import type { WireRow, WriterMessage, WriterReply } from "./messages.ts";
-import { LABELS_PER_MESSAGE } from "./messages.ts";
+import type { LogLine } from "../base/log.ts";
+import { defaultLogLimits, recordOfLine, recordOfRow } from "./log-record.ts";
+import type { LogLimits } from "./log-record.ts";
+import type { WireLog, WireRow, WireSpan, WriterMessage, WriterReply } from "./messages.ts";
+import { LABELS_PER_MESSAGE, LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
+import { Outbox } from "./outbox.ts";
+import type { OutboxStatus } from "./outbox.ts";
 import { SeriesScope } from "./scope.ts";
 import type { CeilingLimits } from "./series/ceiling.ts";
 import { Ceiling } from "./series/ceiling.ts";
@@ -20,6 +24,10 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** Series and label bytes of all scopes of this thread together. */
   readonly ceiling?: CeilingLimits;
+  /** Log records that may wait before there is a port, and after; none are wanted before `attach` unless given. */
+  readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
+  /** The same for spans. */
+  readonly spans?: { readonly capacity: number };
 }
 
 /** Counters over all scopes of a thread. */
@@ -27,19 +35,27 @@ export interface WriterStatus {
   readonly series: number;
   readonly labelBytes: number;
   readonly ceilingReached: boolean;
-  readonly logs: { readonly held: number; readonly capacity: number; readonly dropped: number };
+  readonly logs: OutboxStatus;
+  readonly spans: OutboxStatus;
 }
 
 /** Makes scopes in the thread it is created in. */
 export interface TelemetryWriter {
   /** Throws when a scope of that name is open. */
   scope(spec: ScopeSpec): Scope;
-  /** Speaks over this port from now on, until it closes. `logs`: whether records are wanted. */
-  attach(port: MessagePort, wanted: { readonly logs: boolean }): void;
-  /** Sends the log records that wait, then the mark: who sees it has seen everything written before. */
+  /** Speaks over this port from now on, until it closes. `logs` and `spans`: whether those are wanted. */
+  attach(port: MessagePort, wanted: { readonly logs: boolean; readonly spans?: boolean }): void;
+  /** Ships a line of the log under the first scope. */
+  line(line: LogLine): void;
+  /** Ships a span that has ended, under the first scope. */
+  span(make: () => Omit<WireSpan, "scope">): void;
+  /** Sends the records and spans that wait, then the mark: who sees it has seen everything written before. */
   mark(mark: number): void;
   status(): WriterStatus;
 }
+
+/** What belongs to no scope by itself goes out under the first one, the process's. */
+const FIRST_SCOPE = 0;
 
 /** A writer without a port. */
 export function createTelemetryWriter(options: WriterOptions): TelemetryWriter {
@@ -60,7 +76,9 @@ interface Placed {
 class PortWriter implements TelemetryWriter {
   readonly #clock: Clock;
   readonly #ceiling: Ceiling;
-  readonly #logs: LogQueue;
+  readonly #logs: Outbox<WireLog>;
+  readonly #spans: Outbox<WireSpan>;
+  readonly #limits: LogLimits;
   readonly #rows = new Map<AnyRow, number>();
   readonly #scopes = new Map<string, Placed>();
   #port: MessagePort | undefined;
@@ -71,7 +89,12 @@ class PortWriter implements TelemetryWriter {
   constructor(options: WriterOptions) {
     this.#clock = options.clock;
     this.#ceiling = new Ceiling(options.ceiling);
-    this.#logs = new LogQueue(options.clock, (message) => this.#post(message));
+    const { clock, logs, spans } = options;
+    this.#limits = logs?.limits ?? defaultLogLimits;
+    this.#logs = new Outbox({ clock, capacity: logs?.capacity ?? QUEUE_CAPACITY, perMessage: LOGS_PER_MESSAGE, post: (records) => this.#post({ type: "logs", records }) });
+    this.#spans = new Outbox({ clock, capacity: spans?.capacity ?? QUEUE_CAPACITY, perMessage: SPANS_PER_MESSAGE, post: (ended) => this.#post({ type: "spans", spans: ended }) });
+    this.#logs.want(logs !== undefined);
+    this.#spans.want(spans !== undefined);
   }
 
   scope(spec: ScopeSpec): Scope {
@@ -81,7 +104,7 @@ class PortWriter implements TelemetryWriter {
     const scope: SeriesScope = new SeriesScope(spec, {
       clock: this.#clock, ceiling: this.#ceiling, rowNumber: (row) => this.#rowNumber(row),
       due: () => this.#tellChanges(placed),
-      log: (row, fields) => this.#logs.add(number, row, fields),
+      log: (row, fields) => this.#logs.add(() => recordOfRow(number, row, fields, { nowMs: this.#clock.now(), limits: this.#limits })),
       closed: () => this.#close(placed),
     });
     const placed: Placed = { number, scope, unacknowledged: [], told: true, asked: false };
@@ -93,7 +116,7 @@ class PortWriter implements TelemetryWriter {
     return scope;
   }
 
-  attach(port: MessagePort, wanted: { readonly logs: boolean }): void {
+  attach(port: MessagePort, wanted: { readonly logs: boolean; readonly spans?: boolean }): void {
     this.#detach();
     this.#port = port;
     this.#rowsTold = 0;
@@ -108,22 +131,35 @@ class PortWriter implements TelemetryWriter {
       placed.told = alive.length === 0;
       if (!placed.told) void this.#tellAll(port, placed, alive);
     }
-    this.#logs.open(wanted.logs);
+    this.#logs.want(wanted.logs);
+    this.#logs.open();
+    this.#spans.want(wanted.spans ?? false);
+    this.#spans.open();
+  }
+
+  line(line: LogLine): void {
+    this.#logs.add(() => recordOfLine(FIRST_SCOPE, line, this.#limits));
+  }
+
+  span(make: () => Omit<WireSpan, "scope">): void {
+    this.#spans.add(() => ({ ...make(), scope: FIRST_SCOPE }));
   }
 
   mark(mark: number): void {
     this.#logs.flush();
+    this.#spans.flush();
     this.#post({ type: "mark", mark });
   }
 
   status(): WriterStatus {
     const { series, labelBytes, reached } = this.#ceiling;
-    return { series, labelBytes, ceilingReached: reached, logs: this.#logs.status() };
+    return { series, labelBytes, ceilingReached: reached, logs: this.#logs.status(), spans: this.#spans.status() };
   }
 
   #detach(): void {
     this.#port = undefined;
-    this.#logs.open(false);
+    this.#logs.close();
+    this.#spans.close();
     for (const placed of this.#scopes.values()) {
       placed.scope.table.deafen(placed.unacknowledged.splice(0).flatMap((message) => message.ended));
       placed.told = true;
@@ -141,6 +177,7 @@ class PortWriter implements TelemetryWriter {
   #hear(port: MessagePort, reply: WriterReply): void {
     if (port !== this.#port) return;
     if (reply.type === "logs-ack") return this.#logs.acknowledge(reply.records);
+    if (reply.type === "spans-ack") return this.#spans.acknowledge(reply.spans);
     const placed = [...this.#scopes.values()].find((each) => each.number === reply.scope);
     if (!placed) return;
     if (reply.type === "ack") return this.#acknowledge(placed, reply.seq);

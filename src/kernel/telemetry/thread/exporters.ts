@@ -4,8 +4,11 @@ import { OTLPLogExporter as GrpcLogExporter } from "@opentelemetry/exporter-logs
 import { OTLPLogExporter as HttpLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
 import { OTLPMetricExporter as GrpcMetricExporter } from "@opentelemetry/exporter-metrics-otlp-grpc";
 import { OTLPMetricExporter as HttpMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { OTLPTraceExporter as GrpcTraceExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
+import { OTLPTraceExporter as HttpTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Signal } from "../status.ts";
 import type { WireTarget } from "./options.ts";
 
@@ -20,6 +23,11 @@ export function metricExporter(target: WireTarget): PushMetricExporter {
 /** An exporter of log records. */
 export function logExporter(target: WireTarget): LogRecordExporter {
   return target.protocol === "grpc" ? new GrpcLogExporter(grpcOptions(target)) : new HttpLogExporter(httpOptions(target, "logs"));
+}
+
+/** An exporter of spans. */
+export function traceExporter(target: WireTarget): SpanExporter {
+  return target.protocol === "grpc" ? new GrpcTraceExporter(grpcOptions(target)) : new HttpTraceExporter(httpOptions(target, "traces"));
 }
 
 /** The full URL of a signal: the path of the specification is appended unless it is there. */

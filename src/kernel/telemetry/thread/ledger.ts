@@ -11,13 +11,20 @@ export interface Delivery {
   readonly failure: { readonly errorClass: ErrorClass; readonly message: string } | undefined;
 }
 
+/** A queue before an exporter, as far as the books show it. */
+export interface Held {
+  readonly held: number;
+  readonly capacity: number;
+}
+
 /** The ledger of the telemetry thread. */
 export class Ledger {
-  readonly #signals: Record<Signal, SignalLedger> = { metrics: emptySignalLedger, logs: emptySignalLedger };
+  readonly #signals: Record<Signal, SignalLedger> = { metrics: emptySignalLedger, logs: emptySignalLedger, traces: emptySignalLedger };
   readonly #now: () => number;
   readonly #changed: () => void;
   snapshotsSkipped = 0;
-  droppedQueueFull = 0;
+  droppedLogs = 0;
+  droppedSpans = 0;
   gathers = 0;
   duplicateSeries = 0;
   conflictingFamilies = 0;
@@ -47,15 +54,16 @@ export class Ledger {
     this.#changed();
   }
 
-  count(what: "snapshotsSkipped" | "droppedQueueFull" | "gathers" | "duplicateSeries" | "conflictingFamilies", more = 1): void {
+  count(what: "snapshotsSkipped" | "droppedLogs" | "droppedSpans" | "gathers" | "duplicateSeries" | "conflictingFamilies", more = 1): void {
     this[what] += more;
     this.#changed();
   }
 
-  view(now: { readonly logsHeld: number; readonly logsCapacity: number; readonly scrapes: number }): LedgerView {
+  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number }): LedgerView {
     return {
       signals: { ...this.#signals }, snapshotsSkipped: this.snapshotsSkipped,
-      logs: { held: now.logsHeld, capacity: now.logsCapacity, droppedQueueFull: this.droppedQueueFull },
+      logs: { held: now.logs?.held ?? 0, capacity: now.logs?.capacity ?? 0, droppedQueueFull: this.droppedLogs },
+      traces: { held: now.traces?.held ?? 0, capacity: now.traces?.capacity ?? 0, droppedQueueFull: this.droppedSpans },
       exposition: { running: now.scrapes, gathers: this.gathers, duplicateSeries: this.duplicateSeries, conflictingFamilies: this.conflictingFamilies },
     };
   }

@@ -1,30 +1,29 @@
 /** Log records in the telemetry thread: a provider per resource, one bounded queue, the official exporter. */
-import { SeverityNumber } from "@opentelemetry/api";
+import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from "@opentelemetry/api";
 import type { Logger } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
 import type { LogRecordExporter, LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import type { WireLog } from "../messages.ts";
-import { LOG_QUEUE, LOGS_PER_MESSAGE } from "../messages.ts";
 import type { Severity } from "../types.ts";
+import type { Held } from "./ledger.ts";
+import type { BatchOptions } from "./options.ts";
 import type { RemoteScope } from "./remote-scope.ts";
 
 const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = { debug: SeverityNumber.DEBUG, info: SeverityNumber.INFO, warn: SeverityNumber.WARN, error: SeverityNumber.ERROR };
-/** The processor's own bound is never met: ours, counted, comes first. */
-const PROCESSOR_QUEUE = 2 * LOG_QUEUE;
-
 /** Where records go. */
 export interface LogSinkOptions {
   /** Makes the watched exporter; `left` is to be called with the number of records of every finished request. */
   readonly exporter: (left: (records: number) => void) => LogRecordExporter;
-  readonly batchDelayMs: number;
+  readonly batch: BatchOptions;
   /** For a batch with all its repetitions. */
   readonly exportTimeoutMs: number;
   readonly dropped: (records: number) => void;
 }
 
-/** The queue before the exporter: 2,048 records, the newest dropped and counted. */
-export class LogSink {
+/** The queue before the exporter: bounded, the newest dropped and counted. */
+export class LogSink implements Held {
+  readonly capacity: number;
   readonly processor: LogRecordProcessor;
   readonly #dropped: (records: number) => void;
   readonly #loggers = new WeakMap<RemoteScope, Logger>();
@@ -32,12 +31,14 @@ export class LogSink {
 
   constructor(options: LogSinkOptions) {
     this.#dropped = options.dropped;
+    const { capacity, batchSize, delayMs } = options.batch;
+    this.capacity = capacity;
     const exporter = options.exporter((records) => {
       this.#held -= records;
     });
+    // The processor's own bound is never met: ours, counted, comes first.
     this.processor = new BatchLogRecordProcessor({
-      exporter, maxQueueSize: PROCESSOR_QUEUE, maxExportBatchSize: LOGS_PER_MESSAGE, scheduledDelayMillis: options.batchDelayMs,
-      exportTimeoutMillis: options.exportTimeoutMs,
+      exporter, maxQueueSize: 2 * capacity, maxExportBatchSize: batchSize, scheduledDelayMillis: delayMs, exportTimeoutMillis: options.exportTimeoutMs,
     });
   }
 
@@ -46,10 +47,12 @@ export class LogSink {
   }
 
   emit(scope: RemoteScope, record: WireLog): void {
-    if (this.#held >= LOG_QUEUE) return this.#dropped(1);
+    if (this.#held >= this.capacity) return this.#dropped(1);
     this.#held += 1;
     this.#logger(scope).emit({
-      eventName: record.name, severityNumber: SEVERITIES[record.severity], severityText: record.severity, body: record.body, timestamp: new Date(record.timeMs),
+      ...(record.name === "" ? {} : { eventName: record.name }),
+      ...(record.trace === undefined ? {} : { context: trace.setSpanContext(ROOT_CONTEXT, { ...record.trace, traceFlags: TraceFlags.SAMPLED }) }),
+      severityNumber: SEVERITIES[record.severity], severityText: record.severity, body: record.body, timestamp: new Date(record.timeMs),
       attributes: { ...record.attributes, ...scope.constants },
     });
   }

@@ -13,10 +13,20 @@ export interface WireTarget {
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string; readonly insecureSkipVerify: boolean };
 }
 
+/** How a queue before an exporter gathers. */
+export interface BatchOptions {
+  /** Most that wait; the newest beyond is dropped. */
+  readonly capacity: number;
+  /** Most in one request, at most `capacity`. */
+  readonly batchSize: number;
+  readonly delayMs: number;
+}
+
 /** The thread's options. */
 export interface ThreadOptions {
   readonly metrics: (WireTarget & { readonly intervalMs: number; readonly batchSize: number }) | undefined;
-  readonly logs: (WireTarget & { readonly batchDelayMs: number }) | undefined;
+  readonly logs: (WireTarget & BatchOptions) | undefined;
+  readonly traces: (WireTarget & BatchOptions) | undefined;
   /** How long a snapshot of a scope is waited for. */
   readonly snapshotTimeoutMs: number;
 }

@@ -10,11 +10,13 @@ import type { LogSink } from "./log-sink.ts";
 import type { ThreadOptions } from "./options.ts";
 import { seriesProducer } from "./producer.ts";
 import type { RemoteScope } from "./remote-scope.ts";
+import type { SpanSink } from "./span-sink.ts";
 
 /** What the providers need. */
 export interface ProviderDeps {
   readonly metrics: { readonly exporter: PushMetricExporter; readonly options: NonNullable<ThreadOptions["metrics"]> } | undefined;
   readonly logs: LogSink | undefined;
+  readonly traces: SpanSink | undefined;
   readonly snapshotTimeoutMs: number;
   readonly snapshotSkipped: () => void;
 }
@@ -36,7 +38,7 @@ export class Providers {
     if (this.#sdk === undefined) {
       this.#sdk = new NodeSDK({
         autoDetectResources: false, resource, metricReaders: reader ? [reader] : [], logRecordProcessors: this.#deps.logs ? [this.#deps.logs.processor] : [],
-        spanProcessors: [], textMapPropagator: null,
+        spanProcessors: this.#deps.traces ? [this.#deps.traces.processor] : [], textMapPropagator: null,
       });
       this.#sdk.start();
     } else if (reader) {
@@ -54,7 +56,7 @@ export class Providers {
 
   /** Sends everything that is there now. Resolves when answered or given up; the ledger knows which. */
   async flush(): Promise<void> {
-    await Promise.allSettled([...[...this.#readers.values()].map((reader) => reader.forceFlush()), this.#deps.logs?.processor.forceFlush()]);
+    await Promise.allSettled([...[...this.#readers.values()].map((reader) => reader.forceFlush()), this.#deps.logs?.processor.forceFlush(), this.#deps.traces?.processor.forceFlush()]);
   }
 
   /** A last flush, then the connections close. */

@@ -4,8 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
-import { LOG_QUEUE } from "../messages.ts";
-import { logExporter, metricExporter, signalUrl } from "./exporters.ts";
+import { logExporter, metricExporter, signalUrl, traceExporter } from "./exporters.ts";
 import { watchHttpStatuses } from "./http-statuses.ts";
 import { Ledger } from "./ledger.ts";
 import { LogSink } from "./log-sink.ts";
@@ -15,7 +14,8 @@ import { Providers } from "./providers.ts";
 import { RemoteScope } from "./remote-scope.ts";
 import type { RowTable } from "./remote-scope.ts";
 import { Scrapes } from "./scrapes.ts";
-import { watchLogs, watchMetrics } from "./watched-export.ts";
+import { SpanSink } from "./span-sink.ts";
+import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
 import type { Signal } from "../status.ts";
 
@@ -31,10 +31,11 @@ const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
 let announced = false;
 const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
-const logs: LogSink | undefined = options.logs && createSink(options.logs);
+const logs: LogSink | undefined = options.logs && createLogSink(options.logs);
+const traces: SpanSink | undefined = options.traces && createSpanSink(options.traces);
 const providers: Providers = new Providers({
   metrics: options.metrics && { exporter: watchMetrics(metricExporter(options.metrics), watched("metrics", options.metrics)), options: options.metrics },
-  logs, snapshotTimeoutMs: options.snapshotTimeoutMs, snapshotSkipped: () => ledger.count("snapshotsSkipped"),
+  logs, traces, snapshotTimeoutMs: options.snapshotTimeoutMs, snapshotSkipped: () => ledger.count("snapshotsSkipped"),
 });
 const scrapes: Scrapes = new Scrapes({ scopes: () => scopes, ledger, snapshotTimeoutMs: options.snapshotTimeoutMs, post });
 
@@ -47,10 +48,17 @@ function watched(signal: Signal, target: WireTarget): WatchOptions {
   return { signal, target, ledger, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
 }
 
-function createSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
+function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
   return new LogSink({
     exporter: (done) => watchLogs(logExporter(target), { ...watched("logs", target), done }),
-    batchDelayMs: target.batchDelayMs, exportTimeoutMs: target.timeoutMs + target.retry.elapsedMs, dropped: (records) => ledger.count("droppedQueueFull", records),
+    batch: target, exportTimeoutMs: target.timeoutMs + target.retry.elapsedMs, dropped: (records) => ledger.count("droppedLogs", records),
+  });
+}
+
+function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink {
+  return new SpanSink({
+    exporter: (done) => watchSpans(traceExporter(target), { ...watched("traces", target), done }),
+    batch: target, exportTimeoutMs: target.timeoutMs + target.retry.elapsedMs, dropped: (spans) => ledger.count("droppedSpans", spans),
   });
 }
 
@@ -65,7 +73,7 @@ function announceLedger(): void {
 }
 
 function postLedger(): void {
-  post({ type: "ledger", ledger: ledger.view({ logsHeld: logs?.held ?? 0, logsCapacity: LOG_QUEUE, scrapes: scrapes.running }) });
+  post({ type: "ledger", ledger: ledger.view({ logs, traces, scrapes: scrapes.running }) });
 }
 
 async function hearHost(message: HostMessage): Promise<void> {
@@ -132,6 +140,13 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
       if (from) logs?.emit(from, record);
     }
     return writer.reply({ type: "logs-ack", records: message.records.length });
+  }
+  if (message.type === "spans") {
+    for (const span of message.spans) {
+      const from = writer.own.get(span.scope);
+      if (from) traces?.add(from, span);
+    }
+    return writer.reply({ type: "spans-ack", spans: message.spans.length });
   }
   const scope = writer.own.get(message.scope);
   if (!scope) return;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecordExporter, ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Signal } from "../status.ts";
 import { classify, RETRYABLE_GRPC } from "./error-class.ts";
 import type { Ledger } from "./ledger.ts";
@@ -39,14 +40,34 @@ export function watchMetrics(inner: PushMetricExporter, options: WatchOptions): 
   };
 }
 
-/** A log exporter that keeps books; `done` hears how many records have left the queue. */
-export function watchLogs(inner: LogRecordExporter, options: WatchOptions & { readonly done: (records: number) => void }): LogRecordExporter {
+/** What hears how many records or spans have left the queue. */
+export interface Departures {
+  readonly done: (items: number) => void;
+}
+
+/** A log exporter that keeps books. */
+export function watchLogs(inner: LogRecordExporter, options: WatchOptions & Departures): LogRecordExporter {
+  return watchItems<ReadableLogRecord>(inner, options);
+}
+
+/** A span exporter that keeps books. */
+export function watchSpans(inner: SpanExporter, options: WatchOptions & Departures): SpanExporter {
+  return watchItems<ReadableSpan>(inner, options);
+}
+
+interface ItemExporter<T> {
+  export(items: T[], done: (result: Result) => void): void;
+  forceFlush?(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+function watchItems<T>(inner: ItemExporter<T>, options: WatchOptions & Departures): ItemExporter<T> & { forceFlush(): Promise<void> } {
   return {
-    export: (records: ReadableLogRecord[], done) => void deliver((finish) => inner.export(records, finish), records.length, options).then((result) => {
-      options.done(records.length);
+    export: (items, done) => void deliver((finish) => inner.export(items, finish), items.length, options).then((result) => {
+      options.done(items.length);
       done(result);
     }),
-    forceFlush: () => inner.forceFlush(),
+    forceFlush: () => inner.forceFlush?.() ?? Promise.resolve(),
     shutdown: () => inner.shutdown(),
   };
 }

@@ -1,0 +1,71 @@
+/** Log records in the form in which they cross to the telemetry thread: from the catalogue's rows, and from lines of the log. */
+import type { LogLine } from "../base/log.ts";
+import type { TraceIds, WireLog } from "./messages.ts";
+import type { AnyLogRow, AttributeValue, LogFields } from "./types.ts";
+
+/** Longer texts are cut, and the cut is marked. Characters. */
+export interface LogLimits {
+  readonly body: number;
+  readonly attribute: number;
+}
+
+/** The limits unless configured. */
+export const defaultLogLimits: LogLimits = { body: 32_768, attribute: 4_096 };
+
+const MARK = "…[truncated]";
+const TRACE_ID = /^[0-9a-f]{32}$/;
+const SPAN_ID = /^[0-9a-f]{16}$/;
+
+/** A record of the catalogue; attributes that are not on the row stay out. */
+export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { nowMs, limits }: { nowMs: number; limits: LogLimits }): WireLog {
+  const attributes: Record<string, AttributeValue> = {};
+  for (const name of row.attributes) {
+    const value = fields.attributes[name];
+    if (value !== undefined) attributes[name] = typeof value === "string" ? cut(value, limits.attribute) : value;
+  }
+  return { scope, name: row.name, severity: row.severity, body: cut(fields.body, limits.body), attributes, timeMs: fields.timeMs ?? nowMs, trace: undefined };
+}
+
+/** A line of the log. Errors are said in the words of the semantic conventions, other structures as JSON. */
+export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): WireLog {
+  const { trace_id: traceId, span_id: spanId, error, ...rest } = line.attributes;
+  const trace = traceOf(traceId, spanId);
+  const named = { ...rest, ...(trace === undefined ? { trace_id: traceId, span_id: spanId } : {}), component: line.component, ...exceptionOf(error) };
+  const attributes: Record<string, AttributeValue> = {};
+  for (const [name, value] of Object.entries(named)) {
+    const shown = attributeOf(value, limits.attribute);
+    if (shown !== undefined) attributes[name] = shown;
+  }
+  return { scope, name: "", severity: line.level, body: cut(line.message, limits.body), attributes, timeMs: line.timeMs, trace };
+}
+
+function traceOf(traceId: unknown, spanId: unknown): TraceIds | undefined {
+  if (typeof traceId !== "string" || typeof spanId !== "string") return undefined;
+  return TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId } : undefined;
+}
+
+function exceptionOf(error: unknown): Readonly<Record<string, unknown>> {
+  if (typeof error !== "object" || error === null) return { error };
+  const { message } = error as { readonly message?: unknown };
+  return { "exception.message": message, "exception.stacktrace": stackOf(error) };
+}
+
+/** An error's stack with those of its causes. */
+function stackOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null) return error === undefined ? undefined : JSON.stringify(error);
+  const { stack, message, cause } = error as { readonly stack?: unknown; readonly message?: unknown; readonly cause?: unknown };
+  const below = stackOf(cause);
+  return `${typeof stack === "string" ? stack : String(message)}${below === undefined ? "" : `\nCaused by: ${below}`}`;
+}
+
+function attributeOf(value: unknown, characters: number): AttributeValue | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  return cut(typeof value === "string" ? value : JSON.stringify(value), characters);
+}
+
+/** At most that many characters, never half a surrogate pair, the cut marked. */
+function cut(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  return `${text.slice(0, Math.max(0, characters - MARK.length)).replace(/[\uD800-\uDBFF]$/, "")}${MARK}`;
+}
