@@ -10,7 +10,7 @@ import { noHandler, wrapTtlOf, type CoreDeps, type CoreRequest, type Journey } f
 /** What the request's token is good for. */
 export interface Standing {
   readonly tokenId: Secret | undefined;
-  /** Undefined on paths that need no token. */
+  /** Undefined on paths that need no token, unless the house serves them. */
   readonly entry: TokenEntry | undefined;
   readonly decision: Decision;
   readonly wrapTtlMs: number | undefined;
@@ -31,7 +31,7 @@ const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false 
 /** A request that may go on. Throws `denied` after the refusal was audited, `not_found` where nothing is mounted. */
 export async function authorize(deps: CoreDeps, request: CoreRequest, requestId: string): Promise<Journey> {
   const place = placeOf(deps, request);
-  if (place?.declared?.unauthenticated === true && request.verb !== "help") return open(request, requestId, place);
+  if (place?.declared?.unauthenticated === true && request.verb !== "help") return open(deps, request, requestId, place);
   const entry = await liveToken(deps, request);
   if (entry === undefined) return refuse(deps, { request, requestId, place, entry: undefined, operation: undecided(request) }, "permission denied");
   try {
@@ -47,10 +47,13 @@ function placeOf(deps: CoreDeps, { path }: CoreRequest): Place | undefined {
   return found === undefined ? undefined : { ...found, declared: found.mount.backend.find(found.rest) };
 }
 
-function open(request: CoreRequest, requestId: string, { mount, rest, declared }: Place): Journey {
+/** A path that needs no token. The house itself still likes to know which token there was, e.g. one that unwraps. */
+function open(deps: CoreDeps, request: CoreRequest, requestId: string, { mount, rest, declared }: Place): Journey {
   const operation = undecided(request);
-  const standing: Standing = { tokenId: undefined, entry: undefined, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
-  return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place: { mount, rest, declared }, entry: undefined, operation }, OPEN) };
+  const sent = mount.class === "system" ? request.token : undefined;
+  const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
+  const standing: Standing = { tokenId: sent, entry, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
+  return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place: { mount, rest, declared }, entry, operation }, OPEN) };
 }
 
 /** The token, if it lives, may come from where it comes from, and has a use left, which this takes. */

@@ -1,0 +1,32 @@
+/** What the paths below `sys/` stand on. */
+import type { Clock } from "../../../kernel/base/clock.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import type { Wrapping } from "../core/wrapping.ts";
+import type { Mounts } from "../mounts/mounts.ts";
+import type { Audit, Leases, Policies, Tokens } from "../types.ts";
+
+/** The seal as `sys/` shows and turns it. */
+export interface SealControl {
+  status(): { readonly initialized: boolean; readonly sealed: boolean; readonly type: string };
+  /** The keys leave the memory; resolves when nothing can be read any more. */
+  seal(): Promise<void>;
+  /** Throws `invalid` for a text that is no key, `denied` for the wrong one. */
+  unseal(key: string): Promise<void>;
+}
+
+/** The house's own backend works on everything there is. */
+export interface SystemDeps {
+  readonly env: Env;
+  readonly mounts: () => Mounts;
+  readonly tokens: Tokens;
+  readonly policies: Policies;
+  readonly leases: Leases;
+  readonly audit: Audit;
+  readonly wrapping: Wrapping;
+  readonly seal: SealControl;
+  readonly clock: Clock;
+  /** As Vault's clients read it (RESOLUTIONS T20). */
+  readonly version: string;
+  /** Name and id of this installation. */
+  readonly cluster: { readonly name: string; readonly id: string };
+}

@@ -1,0 +1,160 @@
+/** Mounts and auth methods: list, enable, tune, disable; and what a user interface asks before it shows one. */
+import { MountFieldsSchema, EmptyFieldsSchema, UiMountFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import { definePath } from "../../logical/define-path.ts";
+import { parseGoDurationMs } from "../../logical/go-values.ts";
+import type { Data, Fields, Path, PathRequest } from "../../logical/types.ts";
+import type { HostRequest } from "../auth/context.ts";
+import type { Mount, MountTuning } from "../mounts/mounts.ts";
+import type { SystemDeps } from "./deps.ts";
+
+/** Which of the two tables a path works on. */
+type Kind = "secret" | "auth";
+/** Names under which the engine is known elsewhere. */
+const ALIASES: Readonly<Record<string, string>> = { "vault-plugin-secrets-github": "github" };
+
+/** The paths. */
+export function mountPaths(deps: SystemDeps): readonly Path[] {
+  return [...tablePaths(deps, "secret"), ...tablePaths(deps, "auth"), ...uiPaths(deps)];
+}
+
+function tablePaths(deps: SystemDeps, kind: Kind): Path[] {
+  const root = kind === "secret" ? "mounts" : "auth";
+  const what = kind === "secret" ? "mount" : "auth method";
+  return [
+    definePath({
+      pattern: root, also: [`${root}/`], fields: EmptyFieldsSchema, operations: { read: async () => ({ data: listOf(deps, kind) }), list: async () => ({ data: listOf(deps, kind) }) },
+      synopsis: `Every ${what}.`, description: "By path, with accessor, type and times.",
+    }),
+    definePath({
+      pattern: `${root}/:path*`, fields: MountFieldsSchema, coerce: { config: "any", default_lease_ttl: "duration", max_lease_ttl: "duration" }, unknown: "warn",
+      ...(kind === "auth" ? { sudo: true as const } : {}),
+      operations: {
+        read: async ({ fields }) => ({ data: tuned(fields) === undefined ? mountInfo(deps, find(deps, kind, pathField(fields))) : tuneData(deps, find(deps, kind, tuned(fields) ?? "")) }),
+        write: (request) => (tuned(request.fields) === undefined ? enable(deps, kind, request) : tune(deps, kind, request)),
+        delete: async ({ fields }) => {
+          await deps.mounts().disable(pathOf(kind, pathField(fields)));
+          return undefined;
+        },
+      },
+      synopsis: `One ${what}.`, description: "POST enables it, DELETE ends its leases and takes it away with all that it keeps; PATH/tune reads and changes its times.",
+    }),
+  ];
+}
+
+function pathField(fields: Fields): string {
+  return fields.text("path") ?? "";
+}
+
+/** The path before `/tune`; undefined for any other. */
+function tuned(fields: Fields): string | undefined {
+  return /^(.+)\/tune\/?$/.exec(pathField(fields))?.[1];
+}
+
+function tuneData(deps: SystemDeps, mount: Mount): Data {
+  return { ...configOf(deps, mount), description: mount.description, ...(Object.keys(mount.options).length === 0 ? {} : { options: mount.options }) };
+}
+
+async function enable(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<undefined> {
+  const type = fields.text("type") || fields.text("plugin_name") || "";
+  if (type === "") throw new StewardError("invalid", "the backend type must be specified as a string", { field: "type" });
+  const config = configData(fields.raw("config"));
+  await deps.mounts().enable({
+    path: pathOf(kind, fields.text("path") ?? ""), class: kind, type: ALIASES[type] ?? type, description: fields.text("description") ?? "",
+    defaultLeaseTtlMs: ttl(config, "default_lease_ttl"), maxLeaseTtlMs: ttl(config, "max_lease_ttl"), options: Object.fromEntries(fields.pairs("options") ?? []),
+  });
+  return undefined;
+}
+
+async function tune(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<undefined> {
+  const [description, defaultLeaseTtlMs, maxLeaseTtlMs, options] = [fields.text("description"), fields.durationMs("default_lease_ttl"), fields.durationMs("max_lease_ttl"), fields.pairs("options")];
+  const change: MountTuning = {
+    ...(description === undefined ? {} : { description }), ...(defaultLeaseTtlMs === undefined ? {} : { defaultLeaseTtlMs }),
+    ...(maxLeaseTtlMs === undefined ? {} : { maxLeaseTtlMs }), ...(options === undefined ? {} : { options: Object.fromEntries(options) }),
+  };
+  await deps.mounts().tune(find(deps, kind, tuned(fields) ?? "").point, change);
+  return undefined;
+}
+
+function configData(value: unknown): Data {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", "config must be an object", { field: "config" });
+  return value as Data;
+}
+
+function ttl(config: Data, name: string): number {
+  const value = config[name];
+  if (value === undefined || value === null || value === "") return 0;
+  if (typeof value !== "string" && typeof value !== "number") throw new StewardError("invalid", `config.${name} must be a duration such as 1h or 3600`, { field: name });
+  try {
+    return parseGoDurationMs(String(value));
+  } catch {
+    throw new StewardError("invalid", `config.${name} must be a duration such as 1h or 3600, got ${JSON.stringify(String(value).slice(0, 40))}`, { field: name });
+  }
+}
+
+function pathOf(kind: Kind, path: string): string {
+  const plain = path.replaceAll(/^\/+|\/+$/g, "");
+  return `${kind === "auth" ? "auth/" : ""}${plain}/`;
+}
+
+function find(deps: SystemDeps, kind: Kind, path: string): Mount {
+  const mount = deps.mounts().at(pathOf(kind, path));
+  if (mount === undefined) throw new StewardError("invalid", `No ${kind === "auth" ? "auth" : "secret"} engine mount at ${pathOf(kind, path)}`, { field: "path" });
+  return mount;
+}
+
+function listOf(deps: SystemDeps, kind: Kind): Data {
+  const mounts = deps.mounts().all().filter(({ class: mountClass }) => (kind === "auth") === (mountClass === "auth"));
+  return Object.fromEntries(mounts.map((mount) => [kind === "auth" ? mount.point.replace(/^auth\//, "") : mount.point, mountInfo(deps, mount)]));
+}
+
+/** A mount as the list shows it. */
+function mountInfo(deps: SystemDeps, mount: Mount): Record<string, unknown> {
+  return {
+    accessor: mount.accessor, config: configOf(deps, mount), description: mount.description, external_entropy_access: false, local: false,
+    options: Object.keys(mount.options).length === 0 ? null : mount.options, plugin_version: "", running_plugin_version: deps.version, running_sha256: "",
+    seal_wrap: false, type: mount.type, uuid: mount.uuid,
+  };
+}
+
+function configOf(deps: SystemDeps, mount: Mount): Record<string, unknown> {
+  const effective = deps.mounts().limits(mount);
+  return { default_lease_ttl: seconds(effective.defaultLeaseTtlMs), force_no_cache: false, max_lease_ttl: seconds(effective.maxLeaseTtlMs), ...(mount.class === "auth" ? { token_type: "default-service" } : {}) };
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
+}
+
+/** What clients ask before they show or use a path. */
+function uiPaths(deps: SystemDeps): Path[] {
+  return [
+    definePath({
+      pattern: "internal/ui/mounts", also: ["internal/ui/mounts/"], fields: EmptyFieldsSchema, unauthenticated: true,
+      operations: { read: async (request) => ({ data: visible(deps, request) }) }, synopsis: "The mounts that the token can use.", description: "Empty without a token.",
+    }),
+    definePath({
+      pattern: "internal/ui/mounts/:path*", fields: UiMountFieldsSchema, unauthenticated: true,
+      operations: { read: async (request) => ({ data: oneVisible(deps, request) }) }, synopsis: "The mount of a path.", description: "Refused when the token can do nothing there.",
+    }),
+  ];
+}
+
+function visible(deps: SystemDeps, request: HostRequest): Data {
+  const policies = request.token?.entry.policies;
+  const acl = policies === undefined ? undefined : deps.policies.acl(policies);
+  const shown = deps.mounts().all().filter((mount) => acl?.anyBelow(mount.point) === true);
+  const part = (kind: boolean): Data => Object.fromEntries(shown.filter((mount) => (mount.class === "auth") === kind).map((mount) => [kind ? mount.point.replace(/^auth\//, "") : mount.point, mountInfo(deps, mount)]));
+  return { auth: part(true), secret: part(false) };
+}
+
+function oneVisible(deps: SystemDeps, request: PathRequest & HostRequest): Data {
+  const path = request.fields.text("path") ?? "";
+  const found = deps.mounts().match(path);
+  const entry = request.token?.entry;
+  if (found === undefined || entry === undefined || !deps.policies.acl(entry.policies).anyBelow(found.mount.point)) {
+    throw new StewardError("denied", `preflight capability check returned 403, please ensure client's policies grant access to path ${JSON.stringify(found?.mount.point ?? `${path.replace(/\/*$/, "")}/`)}`, { rule: "policy" });
+  }
+  return { ...mountInfo(deps, found.mount), path: found.mount.point };
+}

@@ -1,0 +1,46 @@
+/** Wrapped answers: fetch, look up, wrap, wrap anew. Whoever holds the wrapping token may. */
+import { EmptyFieldsSchema, WrappingFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import { Secret } from "../../../kernel/base/secret.ts";
+import { definePath } from "../../logical/define-path.ts";
+import type { Path, PathRequest } from "../../logical/types.ts";
+import type { HostRequest } from "../auth/context.ts";
+import type { SystemDeps } from "./deps.ts";
+
+/** The paths. */
+export function wrappingPaths(deps: SystemDeps): readonly Path[] {
+  return [
+    definePath({
+      pattern: "wrapping/unwrap", fields: WrappingFieldsSchema, unauthenticated: true,
+      operations: {
+        write: async (request) => {
+          const { envelope } = await deps.wrapping.unwrap(wrappingToken(request));
+          return { raw: { status: 200, contentType: "application/json", body: envelope } };
+        },
+      },
+      synopsis: "Fetch a wrapped answer, once.", description: "The wrapping token is the request's own or `token`.",
+    }),
+    definePath({
+      pattern: "wrapping/lookup", fields: WrappingFieldsSchema, unauthenticated: true,
+      operations: {
+        write: async (request) => {
+          const { createdAtMs, creationPath, ttlMs } = deps.wrapping.lookup(wrappingToken(request));
+          return { data: { creation_path: creationPath, creation_time: new Date(createdAtMs).toISOString(), creation_ttl: Math.round(ttlMs / 1000) } };
+        },
+      },
+      synopsis: "What a wrapping token is for.", description: "Leaves the answer where it is.",
+    }),
+    definePath({
+      pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: request.data }) },
+      synopsis: "Wrap any data.", description: "Answers with what it was given; the X-Vault-Wrap-TTL header wraps that.",
+    }),
+  ];
+}
+
+function wrappingToken(request: PathRequest): Secret {
+  const given = request.fields.text("token") ?? "";
+  if (given !== "") return Secret.of(given, "token");
+  const own = (request as HostRequest).token?.id;
+  if (own === undefined) throw new StewardError("invalid", "missing \"token\" value in input", { field: "token" });
+  return own;
+}
