@@ -99,7 +99,7 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
     rest: createRest({ table, authorize, validator, log }),
     rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
-  const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: surfaces.rpc.owns, log, clock, observe: deps.observe });
+  const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });
   return async (request, response) => {
     const requestId = requestIdOf(request, deps.ids);
     setHouseHeaders(response, requestId, secured);

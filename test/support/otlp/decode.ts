@@ -40,6 +40,29 @@ export interface ReceivedLog {
   readonly severityNumber: number;
   readonly attributes: PlainAttributes;
   readonly timeMs: number;
+  /** In hexadecimal; empty when it belongs to none. */
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** One span with its resource. Identities in hexadecimal. */
+export interface ReceivedSpan {
+  readonly resource: PlainAttributes;
+  readonly scope: string;
+  readonly name: string;
+  /** 2 = server. */
+  readonly kind: number;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for a root. */
+  readonly parentSpanId: string;
+  readonly traceState: string;
+  readonly attributes: PlainAttributes;
+  /** 0 unset, 2 error. */
+  readonly status: number;
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 interface KeyValue { readonly key: string; readonly value?: { readonly value: { readonly case?: string; readonly value?: unknown } } }
@@ -52,11 +75,15 @@ type Data =
   | { readonly case: "histogram"; readonly value: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: number } };
 interface Metric { readonly name: string; readonly unit: string; readonly description: string; readonly data: Data }
 interface MetricsRequest { readonly resourceMetrics: readonly { readonly resource?: Resource; readonly scopeMetrics: readonly { readonly scope?: { readonly name: string }; readonly metrics: readonly Metric[] }[] }[] }
-interface LogRecord { readonly timeUnixNano: bigint; readonly severityText: string; readonly severityNumber: number; readonly eventName: string; readonly body?: KeyValue["value"]; readonly attributes: readonly KeyValue[] }
+interface LogRecord { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly timeUnixNano: bigint; readonly severityText: string; readonly severityNumber: number; readonly eventName: string; readonly body?: KeyValue["value"]; readonly attributes: readonly KeyValue[] }
 interface LogsRequest { readonly resourceLogs: readonly { readonly resource?: Resource; readonly scopeLogs: readonly { readonly logRecords: readonly LogRecord[] }[] }[] }
+interface Span { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly parentSpanId: Uint8Array; readonly traceState: string; readonly name: string; readonly kind: number; readonly startTimeUnixNano: bigint; readonly endTimeUnixNano: bigint; readonly attributes: readonly KeyValue[]; readonly status?: { readonly code: number }; readonly links: readonly { readonly traceId: Uint8Array; readonly spanId: Uint8Array }[] }
+interface TraceRequest { readonly resourceSpans: readonly { readonly resource?: Resource; readonly scopeSpans: readonly { readonly scope?: { readonly name: string }; readonly spans: readonly Span[] }[] }[] }
 
 const metricsRequest = message("opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest");
 const logsRequest = message("opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest");
+
+const traceRequest = message("opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest");
 
 /** All points of a request. Throws when the bytes are no such message. */
 export function decodeMetrics(bytes: Uint8Array): ReceivedPoint[] {
@@ -73,7 +100,22 @@ export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
   return request.resourceLogs.flatMap(({ resource, scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords.map((record) => ({
     resource: plain(resource?.attributes), name: record.eventName, body: String(scalar(record.body?.value.value ?? "")), severity: record.severityText,
     severityNumber: record.severityNumber, attributes: plain(record.attributes), timeMs: ms(record.timeUnixNano),
+    traceId: hex(record.traceId), spanId: hex(record.spanId),
   }))));
+}
+
+/** All spans of a request. Throws when the bytes are no such message. */
+export function decodeSpans(bytes: Uint8Array): ReceivedSpan[] {
+  const request = fromBinary(traceRequest, bytes) as unknown as TraceRequest;
+  return request.resourceSpans.flatMap(({ resource, scopeSpans }) => scopeSpans.flatMap(({ scope, spans }) => spans.map((span) => ({
+    resource: plain(resource?.attributes), scope: scope?.name ?? "", name: span.name, kind: span.kind, traceId: hex(span.traceId), spanId: hex(span.spanId), parentSpanId: hex(span.parentSpanId),
+    traceState: span.traceState, attributes: plain(span.attributes), status: span.status?.code ?? 0, links: span.links.map((link) => ({ traceId: hex(link.traceId), spanId: hex(link.spanId) })),
+    startMs: ms(span.startTimeUnixNano), endMs: ms(span.endTimeUnixNano),
+  }))));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }
 
 function points({ name, unit, description, data }: Metric, around: { readonly resource: PlainAttributes; readonly scope: string }): ReceivedPoint[] {

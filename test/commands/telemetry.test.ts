@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
+import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
+import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
+import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
+import { type Daemon, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+import { grpcUnary } from "../contract/rpc.ts";
+import { SystemService } from "../../src/gen/steward/dedup/v1/system_pb.ts";
+import { parseExposition } from "../kernel/telemetry/exposition-parser.ts";
+import type { ReceivedPoint } from "../support/otlp/decode.ts";
+import { type Receiver, startReceiver } from "../support/otlp/receiver.ts";
+
+/** Rows that have no value while nothing goes wrong; each has a test that makes it go wrong. */
+const MISFORTUNES: ReadonlySet<string> = new Set(["svc.export.failures", "svc.export.lost"]);
+/** What `/api/v1/metrics` shows of the house (RESOLUTIONS §2, Metrics endpoints). */
+const SHOWN = /^(svc\.(jobs_total|jobs\.|runtime\.|build_info|up$)|process\.)/;
+
+let receiver: Receiver;
+let daemon: Daemon;
+let scraped: string;
+let points: readonly ReceivedPoint[];
+
+beforeAll(async () => {
+  receiver = await startReceiver({ protocol: "http" });
+  const folder = temporaryFolder();
+  writeFiles(folder, smallArchive);
+  const config = folderConfig(temporaryFolder(), folder, `otlp: {endpoint: '${receiver.endpoint}', metric_interval: 500ms, batch: {logs: {export_interval: 20ms}}}\ntracing: {enabled: true}\nlogging: {level: debug}\n`);
+  daemon = await startDaemon({ config, env: { OTEL_METRICS_SCRAPE_ENABLED: "true" } });
+  await runJob(daemon, "/api/v1/sync");
+  await rest(daemon, "GET", "/api/v1/documents?limit=2");
+  await rest(daemon, "GET", "/nowhere/at/all/4711", undefined, { "x-request-id": "my-request", traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" });
+  await rest(daemon, "POST", "/api/v1/sync", "{}", { origin: "https://elsewhere.example" });
+  await rest(daemon, "GET", "/api/v1/jobs", undefined, { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" });
+  await grpcUnary(daemon.host, SystemService.method.getHealth, {});
+  await rest(daemon, "POST", "/steward.dedup.v1.JobService/GetJob", { jobId: "nobody" });
+  scraped = (await rest(daemon, "GET", "/api/v1/metrics")).text;
+  // What is open is told while it is open: the last export, after the stop, has no stores any more.
+  while (documents() === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  points = receiver.points();
+});
+
+function documents(): number | undefined {
+  return receiver.points().findLast((point) => point.metric === "svc.state.rows" && point.attributes["environment"] === "dedup" && point.attributes["table"] === "documents" && point.value > 0)?.value;
+}
+
+afterAll(async () => {
+  await receiver.close();
+  removeTemporaryFolders();
+});
+
+function pointsOf(row: Pick<AnyRow, "name">): ReceivedPoint[] {
+  return points.filter((point) => point.metric === row.name);
+}
+
+describe("the catalogue of the house", () => {
+  it("has no row that nobody writes: a daemon that worked a little has pushed each", () => {
+    const unwritten = houseMetrics.filter((row) => !MISFORTUNES.has(row.name) && pointsOf(row).length === 0).map((row) => row.name);
+    expect(unwritten).toEqual([]);
+  });
+
+  it("holds every metric that is pushed, so that none has no help", () => {
+    const known = new Set(houseMetrics.map((row) => row.name));
+    expect([...new Set(points.map((point) => point.metric))].filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it("is what the endpoint shows, as far as that shows the house", () => {
+    const families = new Set(parseExposition(scraped).samples.map((sample) => sample.name.replace(/_(bucket|sum|count)$/, "")));
+    const shown = houseMetrics.filter((row) => SHOWN.test(row.name)).map(familyName);
+    expect(shown.length).toBeGreaterThan(12);
+    expect(shown.filter((name) => !families.has(name.replace(/_(bucket|sum|count)$/, "")))).toEqual([]);
+    expect([...families].filter((name) => /^svc_(gateway|state|pool|export)/.test(name))).toEqual([]);
+  });
+});
+
+describe("requests", () => {
+  const answered = (attributes: object): number | undefined => pointsOf({ name: "svc.gateway.requests" }).findLast((point) => Object.entries(attributes).every(([name, value]) => point.attributes[name] === value))?.value;
+
+  it("are counted by route, method, protocol and outcome", () => {
+    expect(answered({ route: "/api/v1/documents", method: "GET", protocol: "rest", code: "200" })).toBe(1);
+    expect(answered({ route: "/api/v1/sync", method: "POST", protocol: "rest", code: "202" })).toBe(1);
+    expect(answered({ route: "/steward.dedup.v1.SystemService/GetHealth", protocol: "grpc", code: "ok" })).toBe(1);
+    expect(answered({ route: "/steward.dedup.v1.JobService/GetJob", protocol: "connect", code: "404" })).toBe(1);
+  });
+
+  it("never make a label of what the client chose", () => {
+    expect(answered({ route: "(none)", method: "GET", protocol: "rest", code: "404" })).toBe(1);
+    expect(JSON.stringify(points)).not.toMatch(/4711|nobody|nowhere/);
+  });
+
+  it("that access refuses are counted by the reason", () => {
+    expect(pointsOf({ name: "svc.gateway.refused" }).findLast((point) => point.attributes["reason"] !== "busy" && point.value > 0)?.value).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("jobs and stores", () => {
+  it("have the numbers of what happened", () => {
+    const sync = (name: string): ReceivedPoint | undefined => pointsOf({ name }).findLast((point) => point.attributes["type"] === "sync");
+    expect(sync("svc.jobs_total")).toMatchObject({ value: 1, attributes: { outcome: "completed" } });
+    expect(sync("svc.jobs.running")?.value).toBe(0);
+    expect(sync("svc.jobs.duration")?.histogram?.count).toBe(1);
+    expect(documents()).toBe(Object.keys(smallArchive).length);
+    expect(pointsOf({ name: "svc.state.commits" }).findLast((point) => point.attributes["environment"] === "dedup")?.value).toBeGreaterThan(0);
+  });
+});
+
+describe("lines of the log", () => {
+  it("reach the receiver, those before the exporter was there too, with the process's resource", () => {
+    const state = receiver.logs().find((record) => record.body === "state");
+    expect(state).toMatchObject({ severity: "info", severityNumber: 9, resource: { "service.name": "steward", "service.version": "0.1.0" } });
+    expect(receiver.logs().find((record) => record.body === "listening")?.attributes).toMatchObject({ component: "gateway", name: "gateway" });
+    expect(receiver.logs().find((record) => record.body === "stopping")?.attributes).toMatchObject({ signal: "SIGTERM" });
+  });
+
+  it("of a traced request belong to its span, written and exported", () => {
+    const span = receiver.spans().find((each) => each.attributes["steward.request_id"] === "my-request");
+    const record = receiver.logs().find((each) => each.body === "request" && each.attributes["request_id"] === "my-request");
+    expect(record).toMatchObject({ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: span?.spanId });
+    expect(record?.attributes["trace_id"]).toBeUndefined();
+    expect(daemon.stderr.find((line) => line.includes("request_id=my-request"))).toContain("trace_id=0af7651916cd43dd8448eb211c80319c");
+  });
+});
+
+describe("spans", () => {
+  it("are one for each request, named by route, and children of what the client said", () => {
+    const jobs = receiver.spans().find((span) => span.name === "GET /api/v1/jobs");
+    expect(jobs).toMatchObject({ kind: 2, traceId: "0af7651916cd43dd8448eb211c80319c", parentSpanId: "b7ad6b7169203331", status: 0, attributes: { "http.route": "/api/v1/jobs", "http.response.status_code": 200 }, resource: { "service.name": "steward" } });
+    expect(receiver.spans().find((span) => span.name === "steward.dedup.v1.SystemService/GetHealth")).toMatchObject({ parentSpanId: "", attributes: { "rpc.system.name": "grpc", "rpc.response.status_code": "OK" } });
+    expect(receiver.spans().find((span) => span.name === "POST /api/v1/sync")?.endMs).toBeGreaterThan(0);
+  });
+});
