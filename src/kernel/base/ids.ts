@@ -1,5 +1,5 @@
 /** Randomness as the house sees it: one source of bytes, and the identifier forms of RESOLUTIONS §2 made from it. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { customRandom, urlAlphabet } from "nanoid";
 
 /** A maker of identifiers. */
@@ -26,8 +26,8 @@ export function createIds(bytes: (length: number) => Uint8Array): Ids {
   };
 }
 
-/** Identifiers from the system's cryptographic source. */
-export const systemIds: Ids = createIds((length) => new Uint8Array(randomBytes(length)));
+/** Identifiers from the system's cryptographic source. Each request has a UUID, and Node's own are made many at a time. */
+export const systemIds: Ids = { ...createIds((length) => new Uint8Array(randomBytes(length))), uuid: () => randomUUID() };
 
 function formatUuid(bytes: Uint8Array): string {
   const raw = Buffer.from(bytes);
