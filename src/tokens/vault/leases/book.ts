@@ -1,0 +1,119 @@
+/** The changes that leases go through, each inside a transaction of its caller's: rows, the tables that lead to them and timers move together. */
+import { create } from "@bufbuild/protobuf";
+import { LeaseClockRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { Due } from "../../../kernel/state/due.ts";
+import type { Tx } from "../../../kernel/state/types.ts";
+import type { ClockMark, LeaseClock } from "./lease-clock.ts";
+import { endedTokens, endingLeases, irrevocableLeases, leaseClockRow, leaseIds, leases, leaseTokens } from "./tables.ts";
+import { leaseTimer } from "./timers.ts";
+
+/** Failed tries after which a lease is left alone (facts §1.6). */
+export const MOST_ATTEMPTS: number = 6;
+/** The first wait after a failure; doubled with each further one. */
+const BACKOFF_MS = 10_000;
+/** The clock is marked with a change of leases when its mark is older than this, or the wall clock was set since. */
+const MARK_EVERY_MS = 10_000;
+const SET_BY_MS = 1_000;
+
+/** What changes are made with. */
+export interface BookDeps {
+  readonly due: Due;
+  readonly clock: LeaseClock;
+  /** From 0 up to, not including, 1. */
+  readonly random: () => number;
+}
+
+/** The changes. */
+export interface Book {
+  add(tx: Tx, seq: number, row: LeaseRow): void;
+  /** Whether it was there. */
+  remove(tx: Tx, seq: number): boolean;
+  /** Due at once; an irrevocable one is tried anew. */
+  end(tx: Tx, seq: number): void;
+  /** A try failed: later again, or never. */
+  fail(tx: Tx, seq: number, why: string): void;
+  /** An irrevocable lease gets one more try. */
+  retry(tx: Tx, seq: number): void;
+  /** Writes down where the clock stands. */
+  mark(tx: Tx): void;
+  /** Whether the mark is older than this, or the wall clock was set since. */
+  isMarkDue(everyMs: number): boolean;
+}
+
+/** The changes of one environment. */
+export function createBook({ due, clock, random }: BookDeps): Book {
+  let marked: ClockMark | undefined;
+  const isMarkDue = (everyMs: number): boolean => {
+    const { steadyMs, wallMs } = clock.mark();
+    return marked === undefined || steadyMs >= marked.steadyMs + everyMs || Math.abs(steadyMs - wallMs - (marked.steadyMs - marked.wallMs)) >= SET_BY_MS;
+  };
+  const mark = (tx: Tx): void => {
+    const fresh = clock.mark();
+    tx.put(leaseClockRow, "", create(LeaseClockRowSchema, { steadyMs: fresh.steadyMs, wallMs: fresh.wallMs }));
+    tx.after(() => (marked = fresh));
+  };
+  const markIfDue = (tx: Tx): void => {
+    if (isMarkDue(MARK_EVERY_MS)) mark(tx);
+  };
+  return {
+    add(tx, seq, row) {
+      tx.put(leases, seq, row);
+      tx.put(leaseIds, row.id, seq);
+      if (row.tokenKey !== "") tx.put(leaseTokens, [row.tokenKey, seq], true);
+      const tokenEnded = row.tokenKey !== "" && tx.get(endedTokens, row.tokenKey) !== undefined;
+      if (tokenEnded) tx.put(endingLeases, seq, true);
+      due.set(tx, leaseTimer(seq), tokenEnded ? clock.now() : row.expiresAtMs);
+      markIfDue(tx);
+    },
+    remove(tx, seq) {
+      due.clear(tx, leaseTimer(seq));
+      const row = tx.get(leases, seq);
+      if (row === undefined) return false;
+      tx.delete(leases, seq);
+      tx.delete(leaseIds, row.id);
+      if (row.tokenKey !== "") tx.delete(leaseTokens, [row.tokenKey, seq]);
+      tx.delete(endingLeases, seq);
+      tx.delete(irrevocableLeases, seq);
+      markIfDue(tx);
+      return true;
+    },
+    end(tx, seq) {
+      if (tx.delete(irrevocableLeases, seq)) {
+        const row = tx.get(leases, seq);
+        if (row !== undefined) tx.put(leases, seq, { ...row, attempts: 0, failure: "" });
+      }
+      tx.put(endingLeases, seq, true);
+      due.set(tx, leaseTimer(seq), clock.now());
+    },
+    fail(tx, seq, why) {
+      const row = tx.get(leases, seq);
+      if (row === undefined) return void due.clear(tx, leaseTimer(seq));
+      const attempts = row.attempts + 1;
+      tx.put(leases, seq, { ...row, attempts, failure: why });
+      if (attempts < MOST_ATTEMPTS) {
+        tx.put(endingLeases, seq, true);
+        due.set(tx, leaseTimer(seq), clock.now() + BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + random()));
+        return;
+      }
+      due.clear(tx, leaseTimer(seq));
+      tx.delete(endingLeases, seq);
+      tx.put(irrevocableLeases, seq, true);
+    },
+    retry(tx, seq) {
+      if (!tx.delete(irrevocableLeases, seq)) return;
+      tx.put(endingLeases, seq, true);
+      due.set(tx, leaseTimer(seq), clock.now());
+    },
+    mark,
+    isMarkDue,
+  };
+}
+
+/** The longest request path that a lease can be given under, in bytes. */
+export const LONGEST_PATH: number = 1_400;
+
+/** Whether text can be a lease id at all; callers may ask for anything. */
+export function isKey(id: string): boolean {
+  return id.isWellFormed() && Buffer.byteLength(id) <= LONGEST_PATH + 100;
+}

@@ -1,0 +1,93 @@
+/**
+ * What is written before something may be made outside, and what is left of it when nobody knows what came of it: an intent becomes
+ * a lease, is dropped, or becomes an orphan that is shown until the last moment at which what may exist is still good.
+ */
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import type { Due } from "../../../kernel/state/due.ts";
+import type { Env, Tx } from "../../../kernel/state/types.ts";
+import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { Data } from "../../logical/types.ts";
+import type { Intent, Leases } from "../types.ts";
+import { LONGEST_PATH } from "./book.ts";
+import type { LeaseClock } from "./lease-clock.ts";
+import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
+import { intents, orphans } from "./tables.ts";
+import { orphanTimer } from "./timers.ts";
+
+/**
+ * How long after its request began an unknown token may still be good: the platform gives tokens an hour from its own answer, and
+ * the answer may come as late as the longest request (90 s); the platform's clock may differ from ours by minutes.
+ */
+export const ORPHAN_LIFE_MS: number = 3_600_000 + 600_000;
+/** Rows that one change turns over. */
+const CHUNK = 64;
+const LONGEST_ABOUT = 16 * 1024;
+
+/** What records work with. */
+export interface RecordDeps {
+  readonly env: Env;
+  readonly due: Due;
+  readonly clock: LeaseClock;
+  readonly log: Log;
+  readonly orphanLifeMs: number;
+}
+
+/** Intents and orphans. */
+export interface Records extends Pick<Leases, "intend" | "drop" | "orphan" | "orphans"> {
+  /** Every intent is one that a crash left: they become orphans. Gives how many there were. */
+  recover(): Promise<number>;
+  /** Inside the change that registers a lease. */
+  fulfil(tx: Tx, intent: Intent): void;
+  /** Removes orphans whose time is over. */
+  expire(tx: Tx, requestIds: readonly string[]): void;
+}
+
+/** The records of an environment. */
+export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps): Records {
+  const leave = (tx: Tx, requestId: string, intent: IntentRow, rest: { reason: string; about?: Data }): void => {
+    const untilMs = intent.beganAtMs + orphanLifeMs;
+    tx.delete(intents, requestId);
+    tx.put(orphans, requestId, orphanRow(intent, { ...rest, untilMs }));
+    due.set(tx, orphanTimer(requestId), untilMs);
+  };
+  return {
+    async intend({ requestId, ...request }) {
+      if (!request.path.isWellFormed() || Buffer.byteLength(request.path) > LONGEST_PATH) {
+        throw new StewardError("invalid", `a lease cannot be given under a path of more than ${LONGEST_PATH} bytes`, { rule: "path length", remedy: "use a shorter path" });
+      }
+      const row = intentRow(request, clock.now());
+      if (row.aboutJson.length > LONGEST_ABOUT) row.aboutJson = "{}";
+      await env.write((tx) => tx.put(intents, requestId, row));
+      return { requestId };
+    },
+    drop({ requestId }) {
+      env.write((tx) => tx.delete(intents, requestId), { urgent: true }).catch((thrown: unknown) => {
+        log.warn("the record of a request that made nothing could not be removed; it shows as an orphan after the next start", { error: toStewardError(thrown), request_id: requestId });
+      });
+    },
+    orphan: ({ requestId }, reason, about) => env.write((tx) => {
+      const intent = tx.get(intents, requestId);
+      if (intent !== undefined) leave(tx, requestId, intent, { reason, ...(JSON.stringify(about).length > LONGEST_ABOUT ? {} : { about }) });
+    }, { urgent: true }),
+    orphans: () => env.read((snapshot) => Array.from(snapshot.range(orphans), ([requestId, row]) => orphanInfo(requestId, row, clock))),
+    async recover() {
+      let left = 0;
+      for (let chunk = CHUNK; chunk === CHUNK; left += chunk) {
+        chunk = await env.write((tx) => {
+          const rows = [...tx.range(intents, { limit: CHUNK })];
+          for (const [requestId, intent] of rows) leave(tx, requestId, intent, { reason: "crash" });
+          return rows.length;
+        }, { urgent: true });
+      }
+      return left;
+    },
+    fulfil(tx, { requestId }) {
+      // A request that outlived a seal finds its intent counted among those of a crash.
+      if (!tx.delete(intents, requestId) && tx.delete(orphans, requestId)) due.clear(tx, orphanTimer(requestId));
+    },
+    expire(tx, requestIds) {
+      for (const requestId of requestIds) if (due.take(tx, orphanTimer(requestId))) tx.delete(orphans, requestId);
+    },
+  };
+}

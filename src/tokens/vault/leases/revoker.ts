@@ -1,0 +1,104 @@
+/** Asks backends to revoke leases: a deadline for each call, a bounded number at once, and no secret in what is said about failures. */
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { RevokeBackend } from "../types.ts";
+import { leaseToRevoke } from "./rows.ts";
+
+/** How long a backend may take. */
+export const REVOKE_DEADLINE_MS: number = 30_000;
+const LONGEST_FAILURE = 500;
+/** Shorter texts stand in too many messages by chance. */
+const SHORTEST_SECRET = 8;
+
+/** A lease as it is stored. */
+export interface StoredLease {
+  readonly seq: number;
+  readonly row: LeaseRow;
+}
+
+/** What came of asking. `stopped` counts as nothing: the process is about to end. */
+export type Outcome = StoredLease & ({ readonly result: "revoked" | "stopped" } | { readonly result: "failed"; readonly error: StewardError });
+
+/** Asks about all of these; never rejects. */
+export type Revoker = (batch: readonly StoredLease[], signal: AbortSignal) => Promise<readonly Outcome[]>;
+
+/** What a revoker works with. */
+export interface RevokerDeps {
+  readonly revoke: RevokeBackend;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  /** Calls at once. */
+  readonly parallel: number;
+}
+
+/** A revoker over the mounts. Waiting for a turn is not part of a call's time. */
+export function createRevoker({ revoke, clock, deadlineMs, parallel }: RevokerDeps): Revoker {
+  const turns = createTurns(parallel);
+  const one = async (lease: StoredLease, signal: AbortSignal): Promise<Outcome> => {
+    using _turn = await turns();
+    try {
+      await withDeadline(clock, deadlineMs, signal, (within) => revoke(leaseToRevoke(lease.row), within));
+      return { ...lease, result: "revoked" };
+    } catch (thrown) {
+      if (signal.aborted) return { ...lease, result: "stopped" };
+      return { ...lease, result: "failed", error: withoutSecrets(toStewardError(thrown), lease.row) };
+    }
+  };
+  return (batch, signal) => Promise.all(batch.map((lease) => one(lease, signal)));
+}
+
+/** Text about a failure that may be kept and shown. */
+export function failureText(error: StewardError): string {
+  return (error.remedy === undefined ? error.message : `${error.message} (${error.remedy})`).slice(0, LONGEST_FAILURE);
+}
+
+// A platform may echo what it was sent; every text of the answer that was leased counts as a secret here.
+function withoutSecrets(error: StewardError, row: LeaseRow): StewardError {
+  const secrets = textsOf(JSON.parse(row.dataJson)).filter((text) => text.length >= SHORTEST_SECRET && error.message.includes(text));
+  if (secrets.length === 0) return error;
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), error.message);
+  return new StewardError(error.code, message, { ...(error.rule === undefined ? {} : { rule: error.rule }), ...(error.remedy === undefined ? {} : { remedy: error.remedy }) });
+}
+
+/** Lets so many through at once; the others follow in their order. */
+function createTurns(parallel: number): () => Promise<Disposable> {
+  const waiting: (() => void)[] = [];
+  let free = parallel;
+  const turn: Disposable = {
+    [Symbol.dispose]() {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    },
+  };
+  return async () => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    return turn;
+  };
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+// A backend that does not heed its signal is left behind.
+async function withDeadline(clock: Clock, deadlineMs: number, parent: AbortSignal, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const controller = new AbortController();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const end = (reason: unknown): void => {
+    controller.abort(reason);
+    reject(reason);
+  };
+  const stop = (): void => end(parent.reason);
+  if (parent.aborted) stop();
+  parent.addEventListener("abort", stop, { once: true });
+  using _timer = clock.timer(clock.monotonic() + deadlineMs, () => end(new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, { remedy: "see whether the platform can be reached" })));
+  try {
+    await Promise.race([over, run(controller.signal)]);
+  } finally {
+    parent.removeEventListener("abort", stop);
+  }
+}

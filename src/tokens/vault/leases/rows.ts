@@ -1,0 +1,66 @@
+/** Between what callers give and see, and the rows that are stored. */
+import { create } from "@bufbuild/protobuf";
+import { IntentRowSchema, LeaseRowSchema, OrphanRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { IntentRow, LeaseRow, OrphanRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { Data } from "../../logical/types.ts";
+import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
+import type { LeaseClock } from "./lease-clock.ts";
+
+/** Characters of a lease id behind its path (RESOLUTIONS §2, Identifiers). */
+export const LEASE_ID_LENGTH = 24;
+
+/**
+ * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes needs the token and plain
+ * facts beside it; an answer may list thousands of repositories, and a change holds one mebibyte.
+ */
+export const MOST_DATA_LENGTH: number = 64 * 1024;
+
+/** The row of a lease to be. */
+export function leaseRow(spec: LeaseSpec, id: string, times: { readonly nowMs: number; readonly expiresAtMs: number }): LeaseRow {
+  return create(LeaseRowSchema, {
+    id, mountPoint: spec.mountPoint, tokenKey: spec.token?.key ?? "", issuedAtMs: times.nowMs, expiresAtMs: times.expiresAtMs,
+    renewable: spec.response.secret?.renewable ?? false,
+    dataJson: keptJson(spec.response.data ?? {}), internalDataJson: JSON.stringify(spec.response.secret?.internalData ?? {}),
+  });
+}
+
+/** What a lease looks like from outside; `irrevocable` is what its row does not say. */
+export function leaseInfo(row: LeaseRow, clock: LeaseClock, irrevocable: boolean): LeaseInfo {
+  return {
+    id: row.id, path: pathOf(row.id), issuedAtMs: clock.toWall(row.issuedAtMs), expiresAtMs: clock.toWall(row.expiresAtMs), renewable: row.renewable,
+    irrevocable: irrevocable ? row.failure : undefined, attempts: row.attempts,
+  };
+}
+
+/** What the backend is asked to revoke. */
+export function leaseToRevoke(row: LeaseRow): { readonly id: string; readonly path: string; readonly mountPoint: string; readonly data: Data; readonly internalData: Data } {
+  return { id: row.id, path: pathOf(row.id), mountPoint: row.mountPoint, data: JSON.parse(row.dataJson) as Data, internalData: JSON.parse(row.internalDataJson) as Data };
+}
+
+/** The row of a request that begins. */
+export function intentRow(request: { readonly path: string; readonly mountPoint: string; readonly about: Data }, beganAtMs: number): IntentRow {
+  return create(IntentRowSchema, { path: request.path, mountPoint: request.mountPoint, beganAtMs, aboutJson: JSON.stringify(request.about) });
+}
+
+/** The row that an intent leaves when nobody knows what came of it. */
+export function orphanRow(intent: IntentRow, rest: { readonly reason: string; readonly untilMs: number; readonly about?: Data }): OrphanRow {
+  const about = { ...(JSON.parse(intent.aboutJson) as Data), ...rest.about };
+  return create(OrphanRowSchema, { path: intent.path, beganAtMs: intent.beganAtMs, untilMs: rest.untilMs, aboutJson: JSON.stringify(about), reason: rest.reason });
+}
+
+/** What an orphan looks like from outside. */
+export function orphanInfo(requestId: string, row: OrphanRow, clock: LeaseClock): Orphan {
+  return {
+    requestId, path: row.path, beganAtMs: clock.toWall(row.beganAtMs), untilMs: clock.toWall(row.untilMs), about: JSON.parse(row.aboutJson) as Data, reason: row.reason,
+  };
+}
+
+function pathOf(id: string): string {
+  return id.slice(0, -LEASE_ID_LENGTH - 1);
+}
+
+function keptJson(data: Data): string {
+  const whole = JSON.stringify(data);
+  if (whole.length <= MOST_DATA_LENGTH) return whole;
+  return JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "object")));
+}

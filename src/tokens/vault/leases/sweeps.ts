@@ -1,0 +1,92 @@
+/**
+ * Ends many leases by one small change: an ended token or a revoked prefix is written down, whatever hangs on it, and a timer sees to
+ * its leases in pieces. So the change that ends a token stays small, and a crash in the middle forgets nothing.
+ */
+import { create } from "@bufbuild/protobuf";
+import { PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { Due } from "../../../kernel/state/due.ts";
+import type { Env, Tx } from "../../../kernel/state/types.ts";
+import type { Book } from "./book.ts";
+import { CHUNK, type Below, type Ending } from "./ending.ts";
+import type { LeaseClock } from "./lease-clock.ts";
+import { endedTokens, leases, leaseTokens, prefixSweeps } from "./tables.ts";
+import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
+
+/** A request that began before its token ended may register a lease for so long: three times the longest request, and some. */
+const ENDED_TOKEN_KEPT_MS = 300_000;
+
+/** What sweeps work with. */
+export interface SweepsDeps {
+  readonly env: Env;
+  readonly book: Book;
+  readonly due: Due;
+  readonly clock: LeaseClock;
+  readonly ending: Ending;
+}
+
+/** The sweeps. */
+export interface Sweeps {
+  /** Inside the change that ends a token. */
+  endToken(tx: Tx, tokenKey: string): void;
+  /** Durable when it resolves; the leases end in the background. */
+  order(below: Below, force: boolean): Promise<void>;
+  /** Does what the timer of a token or prefix stands for. */
+  run(timer: Timer, signal: AbortSignal): Promise<void>;
+}
+
+/** The sweeps of an environment. */
+export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Sweeps {
+  // Each change of the walk ends a piece; the last finds none and moves the timer on.
+  const sweepToken = async (tokenKey: string, signal: AbortSignal): Promise<void> => {
+    const timer = tokenTimer(tokenKey);
+    for (let from = 0, over = false; !over && !signal.aborted; ) {
+      over = await env.write((tx) => {
+        const endedAtMs = tx.get(endedTokens, tokenKey);
+        const forgetAtMs = (endedAtMs ?? 0) + ENDED_TOKEN_KEPT_MS;
+        if (forgetAtMs <= clock.now()) {
+          due.clear(tx, timer);
+          tx.delete(endedTokens, tokenKey);
+          return true;
+        }
+        const seqs = Array.from(tx.range(leaseTokens, { prefix: [tokenKey], start: [tokenKey, from], limit: CHUNK }), ([[, seq]]) => seq);
+        for (const seq of seqs) book.end(tx, seq);
+        from = (seqs.at(-1) ?? 0) + 1;
+        if (seqs.length === CHUNK) return false;
+        due.set(tx, timer, forgetAtMs);
+        return true;
+      }, { urgent: true });
+    }
+  };
+  const sweepPrefix = async (prefix: string, signal: AbortSignal): Promise<void> => {
+    const order = env.read((snapshot) => snapshot.get(prefixSweeps, prefix));
+    if (order !== undefined) {
+      const below = { prefix, belowSeq: Number(order.belowSeq) };
+      await (order.force ? ending.force(below, signal) : ending.makeDue(below, signal));
+    }
+    if (signal.aborted) return;
+    await env.write((tx) => {
+      const now = tx.get(prefixSweeps, prefix);
+      if (now?.belowSeq !== order?.belowSeq || now?.force !== order?.force) return; // ordered anew meanwhile: the timer goes off again
+      due.clear(tx, prefixTimer(prefix));
+      tx.delete(prefixSweeps, prefix);
+    }, { urgent: true });
+  };
+  return {
+    endToken(tx, tokenKey) {
+      const nowMs = clock.now();
+      const [first] = tx.range(leaseTokens, { prefix: [tokenKey], limit: 1 });
+      tx.put(endedTokens, tokenKey, nowMs);
+      due.set(tx, tokenTimer(tokenKey), first === undefined ? nowMs + ENDED_TOKEN_KEPT_MS : nowMs);
+    },
+    order: ({ prefix, belowSeq }, force) => env.write((tx) => {
+      if (tx.count(leases) === 0) return;
+      const before = tx.get(prefixSweeps, prefix);
+      tx.put(prefixSweeps, prefix, create(PrefixSweepRowSchema, { belowSeq: BigInt(belowSeq), force: force || before?.force === true }));
+      due.set(tx, prefixTimer(prefix), clock.now());
+    }, { urgent: true }),
+    async run(timer, signal) {
+      if (timer.kind === "token") await sweepToken(timer.tokenKey, signal);
+      if (timer.kind === "prefix") await sweepPrefix(timer.prefix, signal);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * What leases lie in. Whatever a lease holds is sealed; keys are request paths, row numbers and the HMACs that tokens are known by,
+ * none of them secret (KERNEL §2). Rows are numbered in the order they come, so that they fill their pages, and the small tables
+ * that lead to them are walked without opening one of them.
+ */
+import { IntentRowSchema, LeaseClockRowSchema, LeaseRowSchema, OrphanRowSchema, PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { IntentRow, LeaseClockRow, LeaseRow, OrphanRow, PrefixSweepRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import { dueTables } from "../../../kernel/state/due.ts";
+import { numberKey, stringKey, tupleKey } from "../../../kernel/state/keys.ts";
+import { defineTable } from "../../../kernel/state/table.ts";
+import type { AnyTable, Table, ValueCodec } from "../../../kernel/state/types.ts";
+import { protobufCodec } from "../../../kernel/state/values.ts";
+
+/** The most leases there may be at once; a mint beyond them is refused before it happens. */
+export const LEASE_LIMIT: number = 1_000_000;
+/** Requests to minting paths that are under way, and what is left of those that went wrong within an hour. */
+const RECORD_LIMIT = 200_000;
+/** Sweeps that wait: ended tokens and revoked prefixes. */
+const SWEEP_LIMIT = 1_000_000;
+
+/** Name and size of the timers, as `createDue` takes them. */
+export const LEASE_TIMERS: { readonly name: string; readonly rows: number } = { name: "leases", rows: LEASE_LIMIT + RECORD_LIMIT + 2 * SWEEP_LIMIT };
+
+const flagCodec: ValueCodec<true> = { write: () => new Uint8Array(0), read: () => true };
+const numberCodec: ValueCodec<number> = {
+  write(value) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleLE(value);
+    return bytes;
+  },
+  read: (bytes) => new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true),
+};
+
+/** Leases by row number. */
+export const leases: Table<number, LeaseRow> = defineTable({ name: "leases", key: numberKey, value: protobufCodec(LeaseRowSchema), limit: { rows: LEASE_LIMIT }, sealed: true });
+
+/** Row numbers by lease id; its order is that of the tree of paths. */
+export const leaseIds: Table<string, number> = defineTable({ name: "lease_ids", key: stringKey, value: numberCodec, limit: { rows: LEASE_LIMIT } });
+
+/** The leases of a token: its key and the row number. */
+export const leaseTokens: Table<readonly [tokenKey: string, seq: number], true> = defineTable({
+  name: "lease_tokens", key: tupleKey<readonly [string, number]>(), value: flagCodec, limit: { rows: LEASE_LIMIT },
+});
+
+/** Row numbers of leases that somebody ended, or whose revocation failed: on their way out. */
+export const endingLeases: Table<number, true> = defineTable({ name: "lease_ending", key: numberKey, value: flagCodec, limit: { rows: LEASE_LIMIT } });
+
+/** Row numbers of leases that nothing tries to revoke any more. */
+export const irrevocableLeases: Table<number, true> = defineTable({ name: "lease_irrevocable", key: numberKey, value: flagCodec, limit: { rows: LEASE_LIMIT } });
+
+/** Requests that may make something, by their id. */
+export const intents: Table<string, IntentRow> = defineTable({ name: "lease_intents", key: stringKey, value: protobufCodec(IntentRowSchema), limit: { rows: RECORD_LIMIT }, sealed: true });
+
+/** What may be out there unknown, by the request's id. */
+export const orphans: Table<string, OrphanRow> = defineTable({ name: "lease_orphans", key: stringKey, value: protobufCodec(OrphanRowSchema), limit: { rows: RECORD_LIMIT }, sealed: true });
+
+/** Tokens that ended lately, with the time: what is minted for them by a request that was under way ends at once. */
+export const endedTokens: Table<string, number> = defineTable({ name: "lease_ended_tokens", key: stringKey, value: numberCodec, limit: { rows: SWEEP_LIMIT } });
+
+/** Prefixes whose leases are to end. */
+export const prefixSweeps: Table<string, PrefixSweepRow> = defineTable({ name: "lease_prefix_sweeps", key: stringKey, value: protobufCodec(PrefixSweepRowSchema), limit: { rows: SWEEP_LIMIT } });
+
+/** One row, under the empty name. */
+export const leaseClockRow: Table<string, LeaseClockRow> = defineTable({ name: "lease_clock", key: stringKey, value: protobufCodec(LeaseClockRowSchema), limit: { rows: 1 } });
+
+/** All of the above, for the environment `tokens`. */
+export const leaseTables: readonly AnyTable[] = [
+  ...([leases, leaseIds, leaseTokens, endingLeases, irrevocableLeases, intents, orphans, endedTokens, prefixSweeps, leaseClockRow] as readonly unknown[] as readonly AnyTable[]),
+  ...dueTables(LEASE_TIMERS.name, LEASE_TIMERS.rows),
+];

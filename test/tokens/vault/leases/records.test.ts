@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
+import { createLeaseBench } from "./fixtures/bench.ts";
+
+const HOUR = 3_600_000;
+const request = (requestId: string) => ({ requestId, path: "github/token", mountPoint: "github/", about: { org_name: "example-org" } });
+
+describe("a request that may make something", () => {
+  it("is recorded until a lease takes its place or it is known to have made nothing", async () => {
+    const { env, leases, lease } = await createLeaseBench();
+    const [kept, dropped] = [await leases.intend(request("kept")), await leases.intend(request("dropped"))];
+    expect(env.status().rows["lease_intents"]).toBe(2);
+    leases.drop(dropped);
+    await lease({ intent: kept });
+    expect(env.status().rows).toMatchObject({ lease_intents: 0, lease_orphans: 0, leases: 1 });
+  });
+
+  it("becomes an orphan when nobody knows what came of it, shown with what was asked until its latest expiry", async () => {
+    const { clock, leases } = await createLeaseBench({ directory: temporaryFolder() }, { orphanLifeMs: HOUR });
+    const began = clock.now();
+    const intent = await leases.intend(request("lost"));
+    await clock.advance(5_000);
+    await leases.orphan(intent, "the platform's answer was lost", { installation_id: 7 });
+    expect(leases.orphans()).toEqual([{
+      requestId: "lost", path: "github/token", beganAtMs: began, untilMs: began + HOUR, about: { org_name: "example-org", installation_id: 7 }, reason: "the platform's answer was lost",
+    }]);
+    expect(leases.counts()).toMatchObject({ orphans: 1, leases: 0 });
+    await clock.advance(HOUR - 6_000);
+    expect(leases.orphans().length).toBe(1);
+    await clock.advance(2_000);
+    expect(leases.orphans()).toEqual([]);
+  });
+
+  it("is an orphan of the crash at the next start, an hour and ten minutes long, and that is not begun anew by another crash", async () => {
+    const bench = await createLeaseBench();
+    await Promise.all(Array.from({ length: 150 }, (_, at) => bench.leases.intend(request(`r${at}`))));
+    const began = bench.clock.now();
+    const once = await bench.restart({ downMs: 600_000 });
+    expect(once.leases.counts()).toMatchObject({ orphans: 150 });
+    const twice = await once.restart({ downMs: 600_000 });
+    expect(twice.leases.orphans()[0]).toMatchObject({ reason: "crash", beganAtMs: began, untilMs: began + 70 * 60_000, about: { org_name: "example-org" } });
+    await twice.clock.advance(51 * 60_000);
+    expect(twice.leases.counts()).toMatchObject({ orphans: 0 });
+  });
+
+  it("that was taken for one of a crash is none when its lease comes after all", async () => {
+    const { leases, lease } = await createLeaseBench();
+    const intent = await leases.intend(request("slow"));
+    await leases.stop(0);
+    await leases.start();
+    expect(leases.counts().orphans).toBe(1);
+    await lease({ intent });
+    expect(leases.counts()).toMatchObject({ orphans: 0, leases: 1 });
+  });
+
+  it("is refused under a path that no lease id could be made of, before anything happens", async () => {
+    const { env, leases } = await createLeaseBench();
+    for (const path of [`github/${"x".repeat(1_500)}`, "github/\ud800"]) await expect(leases.intend({ ...request("long"), path })).rejects.toMatchObject({ code: "invalid" });
+    expect(env.status().rows["lease_intents"]).toBe(0);
+  });
+});
+
