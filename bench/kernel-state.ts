@@ -1,6 +1,7 @@
 /**
  * Durable commits per second of a state environment: `bin/node bench/kernel-state.ts [SECONDS]`. 1, 16 and 64 callers that each
- * wait for their commit, alone and beside a bulk writer in the same and in another environment, with the time a caller waits.
+ * wait for their commit, alone and beside a bulk writer in the same and in another environment, with the time a caller waits
+ * and the share of the commits alone. The disk of a shared machine changes from second to second, so each is told beside its own.
  * In the same run the baselines: bare lmdb `put` awaited, and a plain append followed by fsync.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -95,10 +96,11 @@ function startBulkWriter(env: Env): BulkWriter {
   };
 }
 
-function print(name: string, callers: number, figures: Figures): void {
+function print(name: string, callers: number, figures: Figures, alone?: Figures): void {
   const { perSecond, p50Ms, p99Ms, longestMs, bulkMiBPerSecond } = figures;
   const beside = bulkMiBPerSecond === undefined ? "" : bulkMiBPerSecond.toFixed(1);
-  process.stdout.write(`${name.padEnd(38)}${String(callers).padStart(8)}${perSecond.toFixed(0).padStart(12)}${p50Ms.toFixed(2).padStart(10)}${p99Ms.toFixed(2).padStart(10)}${longestMs.toFixed(1).padStart(10)}${beside.padStart(12)}\n`);
+  const share = alone === undefined ? "" : `${((figures.perSecond / alone.perSecond) * 100).toFixed(0)} %`;
+  process.stdout.write(`${name.padEnd(38)}${String(callers).padStart(8)}${perSecond.toFixed(0).padStart(12)}${p50Ms.toFixed(2).padStart(10)}${p99Ms.toFixed(2).padStart(10)}${longestMs.toFixed(1).padStart(10)}${beside.padStart(12)}${share.padStart(12)}\n`);
 }
 
 async function benchFile(folder: string): Promise<void> {
@@ -125,11 +127,12 @@ async function benchState(factory: StateFactory): Promise<void> {
   const env = await factory.open({ name: "bench", ...spec });
   const other = await factory.open({ name: "other", ...spec });
   const commit = (number: number): Promise<void> => env.write((tx) => tx.put(rows, number, value));
-  for (const callers of CALLERS) print("state write", callers, await measure(callers, commit));
-  for (const [name, busy] of [["state write, bulk in the same env", env], ["state write, bulk in another env", other]] as const) {
-    for (const callers of CALLERS) {
+  for (const callers of CALLERS) {
+    const alone = await measure(callers, commit);
+    print("state write", callers, alone);
+    for (const [name, busy] of [["state write, bulk in another env", other], ["state write, bulk in the same env", env]] as const) {
       const writer = startBulkWriter(busy);
-      print(name, callers, await measure(callers, commit, writer));
+      print(name, callers, await measure(callers, commit, writer), alone);
       await writer.stop();
     }
   }
@@ -140,7 +143,7 @@ async function benchState(factory: StateFactory): Promise<void> {
 const folder = mkdtempSync(join(tmpdir(), "steward-bench-"));
 try {
   process.stdout.write(`durable commits of ${VALUE_BYTES} bytes, ${runMs / 1_000} s each; bulk: changes of ${(BULK_ROWS * BULK_ROW_BYTES / 2 ** 20).toFixed(2)} MiB, ${BULK_IN_LINE} in line\n`);
-  process.stdout.write(`${"".padEnd(38)}${"callers".padStart(8)}${"commits/s".padStart(12)}${"p50 ms".padStart(10)}${"p99 ms".padStart(10)}${"max ms".padStart(10)}${"bulk MiB/s".padStart(12)}\n`);
+  process.stdout.write(`${"".padEnd(38)}${"callers".padStart(8)}${"commits/s".padStart(12)}${"p50 ms".padStart(10)}${"p99 ms".padStart(10)}${"max ms".padStart(10)}${"bulk MiB/s".padStart(12)}${"of alone".padStart(12)}\n`);
   await benchFile(folder);
   await benchLmdb(folder);
   const log = createLog({ level: "warn", format: "text", write: (line) => process.stderr.write(line), now: () => systemClock.now() });

@@ -8,6 +8,7 @@ import { OPEN_MARKER, removeHouse } from "./house.ts";
 import { createKeyring } from "./keyring.ts";
 import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
+import type { Pace } from "./pace.ts";
 import type { Reserve } from "./reserve.ts";
 import { decodeRow, FileSnapshot, justAfter, spanOf } from "./snapshot.ts";
 import type { Span } from "./snapshot.ts";
@@ -25,6 +26,7 @@ export interface EnvDeps {
   /** Rows of each table as stored. */
   readonly rows: ReadonlyMap<string, number>;
   readonly reserve: Reserve;
+  readonly pace: Pace;
   /** Runs when the environment has closed. */
   readonly closed: () => void;
 }
@@ -50,7 +52,7 @@ class FileEnv implements Env {
     this.#spec = spec;
     this.#deps = deps;
     const { file, log } = deps;
-    const queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes, committed: () => keyring?.worn() });
+    const queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), restMs: (group) => deps.pace.restMs(spec.name, group) });
     const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, log });
     this.#queue = queue;
     this.keyring = keyring;

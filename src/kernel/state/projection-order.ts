@@ -5,7 +5,7 @@
 
 /** How many may wait: some, and more in a long list, where a merge costs more. */
 const WAITING_LEAST = 1_024;
-const WAITING_SHARE = 1 / 64;
+const WAITING_SHARE = 1 / 128;
 
 /** The slots 0, 1, 2 … of a list, ascending. */
 export class SlotOrder {

@@ -18,6 +18,8 @@ import type { KeyRing } from "./key-ring.ts";
 import { fileBytes, openLmdbFile } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { migrate, migrationsFor } from "./migrate.ts";
+import { createPace } from "./pace.ts";
+import type { Pace } from "./pace.ts";
 import { createReserve } from "./reserve.ts";
 import type { Reserve } from "./reserve.ts";
 import { indexName, rowsName } from "./table.ts";
@@ -48,6 +50,7 @@ export interface StateOptions {
 interface Opening extends StateOptions {
   readonly version: string;
   readonly reserve: Reserve;
+  readonly pace: Pace;
   readonly signal: AbortSignal | undefined;
   readonly closed: () => void;
 }
@@ -60,6 +63,7 @@ export function createStateFactory(options: StateOptions): StateFactory {
   const open = new Set<string>();
   const { directory, clock, version = "", reserveBytes = 0 } = options;
   const reserve = createReserve({ directory, bytes: reserveBytes, clock, log: options.log });
+  const pace = createPace(clock);
   let prepared: Promise<void> | undefined;
   return {
     async open(spec, signal) {
@@ -69,7 +73,7 @@ export function createStateFactory(options: StateOptions): StateFactory {
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
         await (prepared ??= reserve.prepare());
-        return await openEnv(spec, { ...options, version, reserve, signal, closed: () => open.delete(spec.name) });
+        return await openEnv(spec, { ...options, version, reserve, pace, signal, closed: () => open.delete(spec.name) });
       } catch (error) {
         open.delete(spec.name);
         throw error;
@@ -101,7 +105,7 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
     await file.close();
     throw error;
   }
-  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve });
+  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve, pace: options.pace });
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {

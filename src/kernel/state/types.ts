@@ -119,6 +119,12 @@ export interface WriteOptions {
    * may run a second time, when the first was not stored.
    */
   readonly urgent?: boolean;
+  /**
+   * Runs after the change and throws when it must not be stored after all, e.g. because leadership was lost: nothing of it is,
+   * and the write rejects with what was thrown. The commit follows without giving way to other work, but takes the time of a
+   * flush; who guards by a lease gives up that much before it ends.
+   */
+  readonly guard?: () => void;
 }
 
 /** A finished copy of an environment. */

@@ -2,11 +2,13 @@
  * The one writer of an environment. Changes wait in order; a group of them runs in one LMDB transaction, each in a child of its
  * own so that one that throws leaves nothing behind and does not disturb the others; one flush serves the whole group.
  */
+import { setTimeout } from "node:timers/promises";
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
+import type { StoredGroup } from "./pace.ts";
 import { FileTx } from "./transaction.ts";
 import type { Reserve } from "./reserve.ts";
 import type { Tx, WriteOptions } from "./types.ts";
@@ -17,8 +19,9 @@ export const QUEUE_BYTES: number = 32 * 2 ** 20;
 /** How long a caller waits for a place in the line. */
 export const QUEUE_WAIT_MS: number = 5_000;
 
-const GROUP_BYTES = 4 * 2 ** 20;
-const GROUP_MS = 20;
+/** A group ends with the change that reaches one of these. The main thread does nothing else meanwhile, and who comes next waits for its flush. */
+const GROUP_BYTES = 2 ** 20;
+const GROUP_MS = 8;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
 const USABLE_SHARE = 0.9;
 /** How often readers of processes that died are looked for; they would keep pages from being used again. */
@@ -35,10 +38,13 @@ export interface WriteQueueDeps {
   readonly reserve: Reserve;
   /** Runs after each commit. */
   readonly committed?: () => void;
+  /** Gives how long to rest after a group, see `Pace`. */
+  readonly restMs?: (group: StoredGroup) => number;
 }
 
 interface Pending {
   readonly urgent: boolean;
+  readonly guard: (() => void) | undefined;
   readonly run: (tx: Tx) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -68,6 +74,7 @@ export class WriteQueue {
   commits = 0;
   #failure: StewardError | undefined;
   #short = false;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
   #readersAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: WriteQueueDeps) {
@@ -91,9 +98,9 @@ export class WriteQueue {
     return (shortage ?? this.#failure)?.message;
   }
 
-  push<T>(change: (tx: Tx) => T, { urgent = false }: WriteOptions = {}): Promise<T> {
+  push<T>(change: (tx: Tx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      const pending: Pending = { urgent, run: change, resolve: resolve as (value: unknown) => void, reject };
+      const pending: Pending = { urgent, guard, run: change, resolve: resolve as (value: unknown) => void, reject };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
       else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
       else this.#wait(pending);
@@ -137,12 +144,18 @@ export class WriteQueue {
     while (this.#queue.length > 0) {
       const group: Done[] = [];
       const before = this.#rows;
+      await this.#rest();
       try {
         this.#forgetReaders();
         const full = this.#ceiling();
         this.commits += 1;
-        await this.#deps.file.transact(() => this.#runGroup(group, full));
+        let bytes = 0;
+        const { clock } = this.#deps;
+        const beganMs = clock.monotonic();
+        await this.#deps.file.transact(() => void (bytes = this.#runGroup(group, full)));
         this.#committed(group);
+        const endedMs = clock.monotonic();
+        this.#restUntilMs = endedMs + (this.#deps.restMs?.({ bytes, tookMs: endedMs - beganMs }) ?? 0);
       } catch (thrown) {
         this.#rows = before;
         this.#failed(group, toStewardError(thrown));
@@ -152,14 +165,21 @@ export class WriteQueue {
     this.#pumping = undefined; // in the same stretch as the last look at the queue, so no change is left lying
   }
 
-  #runGroup(group: Done[], full: StewardError | undefined): void {
+  // Not by the clock's timers: those would let the process end with a change in line.
+  async #rest(): Promise<void> {
+    const restMs = this.#restUntilMs - this.#deps.clock.monotonic();
+    if (restMs > 0 && !this.#closed) await setTimeout(restMs);
+  }
+
+  #runGroup(group: Done[], full: StewardError | undefined): number {
     const { clock } = this.#deps;
     const until = clock.monotonic() + GROUP_MS;
     let bytes = 0;
     for (let pending = this.#queue.shift(); pending !== undefined; pending = this.#queue.shift()) {
       bytes += this.#runOne(pending, group, full);
-      if (bytes >= GROUP_BYTES || clock.monotonic() >= until) return;
+      if (bytes >= GROUP_BYTES || clock.monotonic() >= until) break;
     }
+    return bytes;
   }
 
   #runOne(pending: Pending, group: Done[], full: StewardError | undefined): number {
@@ -173,6 +193,7 @@ export class WriteQueue {
         assert(!isThenable(value), "a change is synchronous");
         if (tx.failure !== undefined) throw tx.failure;
         tx.writeCensus();
+        pending.guard?.();
       });
     } catch (error) {
       pending.reject(error);

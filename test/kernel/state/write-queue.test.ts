@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { QUEUE_CHANGES } from "../../../src/kernel/state/write-queue.ts";
@@ -52,4 +53,45 @@ it("counts large changes by their bytes: few of them fill the line", async () =>
   expect(refused).toBeGreaterThan(60);
   expect(refused).toBeLessThan(70);
   await env.close();
+});
+
+describe("a guarded change", () => {
+  it("is not stored when its guard throws after it, and neither are its effects, its rows or its count; its neighbours are", async () => {
+    const env = await openEnv(temporaryFolder());
+    let leads = true;
+    const effects: string[] = [];
+    const guard = (): void => {
+      if (!leads) throw new Error("leadership is lost");
+    };
+    await env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)), { guard });
+    const lost = env.write((tx) => {
+      leads = false; // e.g. its lease ends while it runs
+      tx.put(numbers, 2, Uint8Array.of(2));
+      tx.after(() => effects.push("lost"));
+    }, { guard });
+    const beside = env.write((tx) => tx.put(numbers, 3, Uint8Array.of(3)));
+    await expect(lost).rejects.toThrow("leadership is lost");
+    await beside;
+    expect(effects).toEqual([]);
+    expect(env.read((snapshot) => [...snapshot.range(numbers)].map(([number]) => number))).toEqual([1, 3]);
+    expect(env.status()).toMatchObject({ healthy: true, rows: { numbers: 2 } });
+    await env.close();
+  });
+});
+
+it("stores what waits while a bulk writer rests, also when it is closed meanwhile", async () => {
+  const factory = createStateFactory({ directory: temporaryFolder(), clock: systemClock, log: quietLog });
+  const spec = { tables: [numbers], schema: 1, derived: false, maxBytes: 2 ** 30 };
+  const [busy, bulk] = [await factory.open({ name: "busy", ...spec }), await factory.open({ name: "bulk", ...spec })];
+  for (let round = 0; round < 20; round += 1) {
+    for (let at = 0; at < 10; at += 1) await busy.write((tx) => tx.put(numbers, at, Uint8Array.of(round)));
+    await bulk.write((tx) => tx.put(numbers, round, new Uint8Array(500_000)));
+  }
+  const last = bulk.write((tx) => tx.put(numbers, 99, new Uint8Array(500_000)));
+  await bulk.close();
+  await last;
+  const again = await factory.open({ name: "bulk", ...spec });
+  expect(again.status().rows["numbers"]).toBe(21);
+  await again.close();
+  await busy.close();
 });
