@@ -45,15 +45,8 @@ function documents(deps: SystemDeps, root: string, older: boolean): Path[] {
 async function write(deps: SystemDeps, { fields }: PathRequest): Promise<LogicalResponse | undefined> {
   const text = fields.text("policy") || fields.text("rules") || "";
   if (text === "") throw new StewardError("invalid", "'policy' parameter not supplied or empty", { field: "policy" });
-  const { warnings } = await deps.policies.write(nameOf(fields.text("name")), plainText(text));
+  const { warnings } = await deps.policies.write(nameOf(fields.text("name")), text);
   return warnings.length === 0 ? undefined : { warnings };
-}
-
-/** A policy's text may come as base64; what decodes to something that looks like no policy was meant as it is. */
-function plainText(text: string): string {
-  if (!/^[A-Za-z0-9+/\s]+=*\s*$/.test(text) || text.includes("{")) return text;
-  const decoded = Buffer.from(text, "base64").toString("utf8");
-  return /[{"]/.test(decoded) && !decoded.includes("\ufffd") ? decoded : text;
 }
 
 function nameOf(text: string | undefined): string {

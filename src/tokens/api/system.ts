@@ -1,0 +1,18 @@
+/** SystemService: whether tokens can be minted, without a token. */
+import { SystemService } from "../../gen/steward/tokens/v1/system_pb.ts";
+import { bindService, type BoundService } from "../../kernel/service.ts";
+import type { SystemDeps } from "../vault/system/deps.ts";
+
+/** The handlers. */
+export function systemHandlers({ seal, clock, version, cluster }: Pick<SystemDeps, "seal" | "clock" | "version" | "cluster">): BoundService {
+  return bindService(SystemService, {
+    getHealth() {
+      const { initialized, sealed } = seal.status();
+      return { initialized, sealed, standby: false, serverTimeUtc: BigInt(Math.floor(clock.now() / 1000)), version, clusterName: sealed ? "" : cluster.name, clusterId: sealed ? "" : cluster.id };
+    },
+    getSealStatus() {
+      const { initialized, sealed, type } = seal.status();
+      return { type, initialized, sealed, t: 1, n: 1, progress: 0, version, storageType: "lmdb" };
+    },
+  });
+}

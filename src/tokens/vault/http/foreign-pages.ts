@@ -1,0 +1,41 @@
+/** Pages of other origins on `/v1/*`: the rule of `sys/config/cors`, with the methods and headers of the original (facts §2.3). */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { PlainAnswer, PlainRequest } from "../../../kernel/service.ts";
+import type { VaultCors } from "../system/cors.ts";
+
+const METHODS = "DELETE, GET, OPTIONS, POST, PUT, LIST, SCAN";
+const HEADERS: readonly string[] = ["Content-Type", "X-Requested-With", "X-Vault-Token", "Authorization", "X-Vault-Wrap-Format", "X-Vault-Wrap-TTL", "X-Vault-Policy-Override", "X-Vault-Namespace", "X-Vault-No-Request-Forwarding"];
+const MAX_AGE_SECONDS = 300;
+
+/** The answer to a browser's question. Throws `denied` for a page that is not let in. */
+export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
+  const origin = originOf(request);
+  if (origin === undefined || !letsIn(cors, origin)) throw new StewardError("denied", "origin not allowed", { rule: "cors" });
+  return {
+    status: 200, body: "",
+    headers: {
+      ...originHeaders(origin), "access-control-allow-methods": METHODS, "access-control-allow-headers": [...HEADERS, ...cors.allowedHeaders].join(", "),
+      "access-control-max-age": String(MAX_AGE_SECONDS), "cache-control": "no-store",
+    },
+  };
+}
+
+/** An answer with the headers that let a page read it. */
+export function withCors(cors: VaultCors, request: PlainRequest, answer: PlainAnswer): PlainAnswer {
+  const origin = originOf(request);
+  if (!cors.enabled || origin === undefined || !letsIn(cors, origin)) return answer;
+  return { ...answer, headers: { ...answer.headers, ...originHeaders(origin) } };
+}
+
+function letsIn({ enabled, allowedOrigins }: VaultCors, origin: string): boolean {
+  return enabled && (allowedOrigins.includes("*") || allowedOrigins.some((allowed) => allowed.toLowerCase() === origin.toLowerCase()));
+}
+
+function originHeaders(origin: string): Record<string, string> {
+  return { "access-control-allow-origin": origin, vary: "Origin" };
+}
+
+function originOf({ headers }: PlainRequest): string | undefined {
+  const { origin } = headers;
+  return Array.isArray(origin) ? origin[0] : origin;
+}

@@ -1,0 +1,38 @@
+/** `/v1/*` as one plain route: whatever the method, the secrets manager reads the request and writes the answer (KERNEL §4). */
+import { Access } from "../../../gen/steward/options/v1/options_pb.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/service.ts";
+import type { Core } from "../core/core.ts";
+import type { VaultCors } from "../system/cors.ts";
+import { writeCoreAnswer } from "./envelope.ts";
+import { preflight, withCors } from "./foreign-pages.ts";
+import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
+
+/** The time that a request has (RESOLUTIONS §2, Bodies). */
+const REQUEST_MS = 90_000;
+
+/** What the route stands on. */
+export interface VaultRouteDeps {
+  readonly core: Core;
+  /** The rule in force for pages of other origins. */
+  readonly cors: () => VaultCors;
+}
+
+/** The route. Errors are thrown; the surface's dialect writes them. */
+export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
+  return {
+    verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
+    async handle(request, call) {
+      const cors = deps.cors();
+      if (request.method === "OPTIONS" && cors.enabled) return preflight(cors, request);
+      const answer = await serve(deps.core, request, call.signal);
+      return withCors(cors, request, request.method === "HEAD" ? { ...answer, body: "" } : answer);
+    },
+  };
+}
+
+async function serve(core: Core, request: PlainRequest, signal: AbortSignal): Promise<PlainAnswer> {
+  const { verb, path, data, token, wrapTtlMs } = await readVaultRequest(request);
+  if (verb === "header" && path !== "sys/health") throw new StewardError("unsupported", "HEAD is answered by sys/health alone");
+  return writeCoreAnswer(await core.handle({ verb: verb === "header" ? "read" : verb, path, data, token, wrapTtlMs, remote: request.remote, signal }));
+}
