@@ -1,0 +1,118 @@
+/** The stored policies and what they allow together, compiled when first asked and kept until any policy changes. */
+import { create } from "@bufbuild/protobuf";
+import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
+import { stringKey } from "../../../kernel/state/keys.ts";
+import { defineTable } from "../../../kernel/state/table.ts";
+import type { AnyTable, Env, Table } from "../../../kernel/state/types.ts";
+import { protobufCodec } from "../../../kernel/state/values.ts";
+import type { Acl, Policies, PolicyDocument } from "../types.ts";
+import { compileAcl, rootAcl } from "./acl.ts";
+import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY } from "./built-in.ts";
+import { lintPolicy } from "./lint.ts";
+import { parsePolicy, type PathRule } from "./policy-text.ts";
+
+/** Stored policies by name. */
+export const policyRows: Table<string, PolicyRow> = defineTable({ name: "policies", key: stringKey, value: protobufCodec(PolicyRowSchema), limit: { rows: 10_000 }, sealed: true });
+/** All of the above. */
+export const policyTables: readonly AnyTable[] = [policyRows] as readonly unknown[] as readonly AnyTable[];
+
+/** Compiled unions of policies in memory. */
+const MOST_COMPILED = 1_000;
+const LONGEST_NAME = 256;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** What policies stand on; `env` holds `policyTables`. */
+export interface PoliciesDeps {
+  readonly env: Env;
+  readonly clock: Clock;
+}
+
+interface Compiled {
+  readonly acl: Acl;
+  /** A rule ends then. */
+  readonly untilMs: number;
+}
+
+/** The policies of one environment. */
+export function createPolicies({ env, clock }: PoliciesDeps): Policies {
+  const compiled = new Map<string, Compiled>();
+
+  function get(given: string): PolicyDocument | undefined {
+    const name = given.toLowerCase();
+    if (name === ROOT_POLICY) return { name, text: "" };
+    const text = isName(name) ? env.read((snapshot) => snapshot.get(policyRows, name)?.text) : undefined;
+    if (text !== undefined) return { name, text };
+    return name === DEFAULT_POLICY ? { name, text: DEFAULT_POLICY_TEXT } : undefined;
+  }
+
+  function compile(names: readonly string[]): Compiled {
+    const nowMs = clock.now();
+    const policies = [...new Set(names)].flatMap((name) => {
+      const text = get(name)?.text;
+      return text === undefined ? [] : [{ name, rules: parsePolicy(text) }];
+    });
+    return { acl: compileAcl(policies, nowMs), untilMs: firstEnd(policies.flatMap(({ rules }) => rules), nowMs) };
+  }
+
+  return {
+    get,
+    list() {
+      const stored = env.read((snapshot) => Array.from(snapshot.range(policyRows), ([name]) => name));
+      return [...new Set([...stored, DEFAULT_POLICY])].toSorted().concat(ROOT_POLICY);
+    },
+    async write(given, policy) {
+      const name = given.toLowerCase();
+      if (name === ROOT_POLICY) throw new StewardError("invalid", 'cannot update "root" policy', { rule: "root policy" });
+      if (!isName(name)) throw new StewardError("invalid", `a policy's name has 1 to ${LONGEST_NAME} characters and no control characters`, { field: "name", rule: "name" });
+      if (policy === "") throw new StewardError("invalid", "'policy' parameter not supplied or empty", { field: "policy", rule: "required" });
+      const text = decoded(policy);
+      const rules = parsePolicy(text);
+      await env.write((tx) => {
+        tx.put(policyRows, name, create(PolicyRowSchema, { text, updatedAtMs: clock.now() }));
+        tx.after(() => compiled.clear());
+      });
+      return { warnings: lintPolicy(rules) };
+    },
+    async delete(given) {
+      const name = given.toLowerCase();
+      if (name === DEFAULT_POLICY) throw new StewardError("invalid", "cannot delete default policy", { rule: "default policy" });
+      if (name === ROOT_POLICY) throw new StewardError("invalid", "cannot delete root policy", { rule: "root policy" });
+      if (!isName(name)) return;
+      await env.write((tx) => {
+        tx.delete(policyRows, name);
+        tx.after(() => compiled.clear());
+      });
+    },
+    acl(names) {
+      if (names.includes(ROOT_POLICY)) return rootAcl;
+      const key = JSON.stringify(names);
+      const known = compiled.get(key);
+      if (known !== undefined && clock.now() < known.untilMs) return known.acl;
+      const fresh = compile(names);
+      compiled.delete(key);
+      compiled.set(key, fresh);
+      if (compiled.size > MOST_COMPILED) for (const oldest of compiled.keys()) {
+        compiled.delete(oldest);
+        break;
+      }
+      return fresh.acl;
+    },
+  };
+}
+
+function firstEnd(rules: readonly PathRule[], nowMs: number): number {
+  const ends = rules.flatMap(({ expiresAtMs }) => (expiresAtMs === undefined || expiresAtMs <= nowMs ? [] : [expiresAtMs]));
+  return ends.reduce((first, end) => Math.min(first, end), Number.POSITIVE_INFINITY);
+}
+
+function isName(name: string): boolean {
+  return name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name);
+}
+
+/** Clients may send the text in base64, whose signs alone make no policy. */
+function decoded(text: string): string {
+  if (!BASE64.test(text.trim())) return text;
+  return Buffer.from(text.trim(), "base64").toString("utf8");
+}
