@@ -1,4 +1,5 @@
 /** The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing; losing it loses export, not data. */
+import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
@@ -39,9 +40,20 @@ const providers: Providers = new Providers({
 });
 const scrapes: Scrapes = new Scrapes({ scopes: () => scopes, ledger, snapshotTimeoutMs: options.snapshotTimeoutMs, post });
 
+giveWay();
 watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
 host.on("message", (message: HostMessage) => void hearHost(message));
 post({ type: "ready" });
+
+/** Serving comes first where cores are few. Only Linux has a priority for each thread; elsewhere this would slow the process down. */
+function giveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A sandbox may forbid it; then the thread is one among equals.
+  }
+}
 
 function watched(signal: Signal, target: WireTarget): WatchOptions {
   const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
