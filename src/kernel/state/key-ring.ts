@@ -24,8 +24,8 @@ export interface KeyringRow {
   readonly keys: readonly { readonly id: number; /** Base64 of nonce, encrypted key and tag. */ readonly wrapped: string }[];
 }
 
-/** A new data key that is not in use before it is stored. */
-export interface FreshKey {
+/** A changed keyring that is not in use before it is stored. */
+export interface FreshRow {
   readonly row: KeyringRow;
   /** Takes it into use; the caller has stored the row. */
   adopt(): void;
@@ -42,7 +42,9 @@ export interface KeyRing {
   /** Overwrites all keys. */
   seal(): void;
   /** Makes a data key; throws `sealed`. */
-  fresh(): FreshKey;
+  fresh(): FreshRow;
+  /** Wraps the data keys by another root key (copied); throws `sealed`, and `invalid` for one of another length. */
+  rewrapped(rootKey: Uint8Array): FreshRow;
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array;
   /** Undefined when the value is not what was encrypted there. */
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
@@ -79,7 +81,7 @@ class Ring implements KeyRing {
   }
 
   open(rootKey: Uint8Array, row: KeyringRow | undefined, writes: number): void {
-    if (rootKey.length !== KEY_BYTES) throw new StewardError("invalid", `a root key has ${KEY_BYTES} bytes, this one ${rootKey.length}`, { rule: "root key" });
+    checkLength(rootKey);
     const opened = (row?.keys ?? []).map(({ id, wrapped }) => {
       const key = decrypt(rootKey, this.#wrapping(id), Buffer.from(wrapped, "base64"));
       if (key === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that it was sealed with" });
@@ -101,7 +103,7 @@ class Ring implements KeyRing {
     this.#keys.clear();
   }
 
-  fresh(): FreshKey {
+  fresh(): FreshRow {
     const root = this.#root;
     if (root === undefined) throw this.#isSealed();
     const id = this.#current + 1;
@@ -115,6 +117,24 @@ class Ring implements KeyRing {
         this.#current = id;
         this.writes = 0;
         this.#counted = 0;
+      },
+    };
+  }
+
+  rewrapped(rootKey: Uint8Array): FreshRow {
+    checkLength(rootKey);
+    if (this.#root === undefined) throw this.#isSealed();
+    const root = Uint8Array.from(rootKey);
+    const row = { keys: Array.from(this.#keys, ([id, key]) => ({ id, wrapped: encrypt(root, this.#wrapping(id), key).toString("base64") })) };
+    return {
+      row,
+      adopt: () => {
+        this.#row = row;
+        if (this.#root === undefined) root.fill(0);
+        else {
+          this.#root.fill(0);
+          this.#root = root;
+        }
       },
     };
   }
@@ -155,6 +175,10 @@ class Ring implements KeyRing {
   #wrapping(id: number): Uint8Array {
     return encodeKey(["data key", this.#name, id]);
   }
+}
+
+function checkLength(rootKey: Uint8Array): void {
+  if (rootKey.length !== KEY_BYTES) throw new StewardError("invalid", `a root key has ${KEY_BYTES} bytes, this one ${rootKey.length}`, { rule: "root key" });
 }
 
 function encrypt(key: Uint8Array, associated: Uint8Array, plain: Uint8Array): Buffer {

@@ -3,7 +3,7 @@ import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { houseJson, KEY_WRITES, KEYRING, putHouse } from "./house.ts";
 import { RETIRE_WRITES } from "./key-ring.ts";
-import type { KeyRing, KeyringRow } from "./key-ring.ts";
+import type { FreshRow, KeyRing, KeyringRow } from "./key-ring.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { FileSnapshot } from "./snapshot.ts";
 import { HOUSE } from "./table.ts";
@@ -21,14 +21,20 @@ export interface KeyringDeps {
 /** A keyring that also replaces its data key when that has encrypted enough; `worn` is to be asked after each commit. */
 export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring & { worn(): void } {
   let rotating = false;
-  const rotate = async (): Promise<void> => {
-    await queue.push((tx) => {
-      const fresh = ring.fresh();
+  let turn: Promise<unknown> = Promise.resolve();
+  // One after the other: each row is made from the one before, once that is stored.
+  const store = (make: () => FreshRow, also: () => void = () => {}): Promise<void> => {
+    const step = (): Promise<void> => queue.push((tx) => {
+      const fresh = make();
       putHouse(file, KEYRING, fresh.row);
-      putHouse(file, KEY_WRITES, 0);
+      also();
       tx.after(() => fresh.adopt());
     });
+    const done = turn.then(step, step);
+    turn = done.catch(() => undefined);
+    return done;
   };
+  const rotate = (): Promise<void> => store(() => ring.fresh(), () => putHouse(file, KEY_WRITES, 0));
   return {
     status: () => ({ sealed: ring.sealed, keys: ring.keys, writes: ring.writes }),
     async unseal(rootKey) {
@@ -46,6 +52,7 @@ export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring 
     },
     seal: () => ring.seal(),
     rotate,
+    rewrap: (rootKey) => store(() => ring.rewrapped(rootKey)),
     worn() {
       if (ring.sealed || rotating || ring.writes < RETIRE_WRITES) return;
       rotating = true;

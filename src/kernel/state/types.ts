@@ -156,6 +156,12 @@ export interface Keyring {
   seal(): void;
   /** Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`. */
   rotate(): Promise<void>;
+  /**
+   * Wraps the data keys by another root key (32 bytes, copied): from the moment it resolves only that one unseals, and no row is
+   * written anew. A crash leaves the one or the other. Throws `sealed`, and `invalid` for a key of another length; the root key of
+   * before holds then. A backup keeps the root key that it was made under.
+   */
+  rewrap(newRootKey: Uint8Array): Promise<void>;
 }
 
 /** An open environment. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
@@ -96,6 +97,40 @@ describe("a sealed table", () => {
     await expect(again.keyring.rotate()).rejects.toMatchObject({ code: "sealed" });
   });
 
+  it("opens by its new root key alone once it was wrapped anew, with all rows and data keys, in any company of rotations", async () => {
+    const directory = temporaryFolder();
+    const env = await openSealed(directory);
+    await env.keyring.unseal(root);
+    await env.write((tx) => tx.put(secrets, "old", CANARY));
+    const given = Uint8Array.from(randomBytes(32));
+    const next = Uint8Array.from(given);
+    await Promise.all([env.keyring.rotate(), env.keyring.rewrap(given), env.keyring.rotate()]);
+    given.fill(0); // the caller's copy is the caller's
+    await env.write((tx) => tx.put(secrets, "new", CANARY));
+    expect(env.keyring.status()).toMatchObject({ sealed: false, keys: 3, writes: 1 });
+    await env.close();
+    const again = await openSealed(directory);
+    await expect(again.keyring.unseal(root)).rejects.toMatchObject({ code: "denied" });
+    await again.keyring.unseal(next);
+    expect(again.read((snapshot) => [snapshot.get(secrets, "old"), snapshot.get(secrets, "new")])).toEqual([CANARY, CANARY]);
+  });
+
+  it("keeps its root key when wrapping fails, is refused or finds it sealed, and stays sealed when it is sealed meanwhile", async () => {
+    const directory = temporaryFolder();
+    const env = await openSealed(directory);
+    await expect(env.keyring.rewrap(root)).rejects.toMatchObject({ code: "sealed" });
+    await env.keyring.unseal(root);
+    await expect(env.keyring.rewrap(Buffer.alloc(31))).rejects.toMatchObject({ code: "invalid" });
+    await env.write((tx) => tx.put(secrets, "a", CANARY));
+    const next = Buffer.alloc(32, 8);
+    const wrapping = env.keyring.rewrap(next);
+    await env.write((tx) => tx.after(() => env.keyring.seal()));
+    const wrapped = await wrapping.then(() => true, () => false);
+    expect(env.keyring.status().sealed).toBe(true);
+    await env.keyring.unseal(wrapped ? next : root);
+    expect(env.read((snapshot) => snapshot.get(secrets, "a"))).toBe(CANARY);
+  });
+
   it("calls a value damaged that was encrypted for another row, though its check word fits", async () => {
     const ring = openRing();
     const sealed = ring.encrypt("t:secrets", Buffer.from("a"), Buffer.from("value"));
@@ -173,9 +208,10 @@ it("a worn data key is replaced by itself, once", async () => {
   const keyring = createKeyring({ file: undefined as never, ring, queue: { push } as never, log: quietLog });
   keyring.worn();
   keyring.worn();
+  await setImmediate();
   expect(push).toHaveBeenCalledTimes(1);
   ring.open(root, row, RETIRE_WRITES - 1);
-  await Promise.resolve();
   keyring.worn();
+  await setImmediate();
   expect(push).toHaveBeenCalledTimes(1);
 });
