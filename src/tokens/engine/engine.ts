@@ -1,0 +1,53 @@
+/** The installation-token engine: a backend for any host, made of its paths and the type of its secrets (contract, facts §1). */
+import { createBackend } from "../logical/backend.ts";
+import type { BackendFactory } from "../logical/types.ts";
+import { createInFlight, createSerial, type EngineContext } from "./context.ts";
+import { createEngineMetrics } from "./metrics/engine-metrics.ts";
+import { configPath } from "./paths/config.ts";
+import { doctorPath } from "./paths/doctor.ts";
+import { infoPath } from "./paths/info.ts";
+import { installationsPath } from "./paths/installations.ts";
+import { metricsPath } from "./paths/metrics.ts";
+import { permissionSetPath, permissionSetsPath } from "./paths/permission-set.ts";
+import { permissionSetTokenPath, tokenPath } from "./paths/token.ts";
+import { createHttp, type ProxyOptions } from "./platform/http.ts";
+import { createTokenSecret } from "./secret.ts";
+import { createSessions } from "./session.ts";
+import { CONFIG_KEY } from "./store.ts";
+import type { BuildInfo } from "./types.ts";
+
+/** The type under which the engine is mounted. */
+export const ENGINE_TYPE = "github";
+
+/** What does not depend on the mount. */
+export interface EngineOptions {
+  /** Of Steward, for `User-Agent: steward/<version>`. */
+  readonly version: string;
+  readonly build: BuildInfo;
+  /** The environment's proxies, see `proxyOf`. */
+  readonly proxy: ProxyOptions;
+}
+
+/** A build without release injections. */
+export const unreleased: BuildInfo = { projectName: "", projectDocs: "", version: "", revision: "", branch: "", date: "", user: "" };
+
+/** Engines, one for each mount: its own configuration, connections and metrics. */
+export function createEngine(options: EngineOptions): BackendFactory {
+  return (host) => {
+    const http = createHttp(host.clock, options.proxy);
+    const platform = { http, clock: host.clock, userAgent: `steward/${options.version}` };
+    const sessions = createSessions(host, platform);
+    const context: EngineContext = {
+      host, build: options.build, platform, sessions, metrics: createEngineMetrics(host.clock, options.build), inFlight: createInFlight(), changing: createSerial(),
+    };
+    return Promise.resolve(createBackend({
+      type: ENGINE_TYPE, help: "The GitHub secrets engine mints short-lived installation tokens of a GitHub App, under leases that revoke them.",
+      paths: [infoPath, metricsPath, configPath, tokenPath, permissionSetTokenPath, permissionSetPath, permissionSetsPath, installationsPath, doctorPath].map((path) => path(context)),
+      secrets: [createTokenSecret(context)],
+      invalidate: (key) => {
+        if (key === CONFIG_KEY) sessions.drop();
+      },
+      close: () => http.close(),
+    }));
+  };
+}

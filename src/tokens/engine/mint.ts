@@ -1,0 +1,82 @@
+/**
+ * Minting one token. From the moment its request leaves, the caller's going away no longer stops it: a token whose answer is read can
+ * be leased and revoked, one whose answer was not waited for is an orphan for an hour.
+ *
+ *     place → session → installation → effect.begin → POST → expiry → answer and lease
+ */
+import { StewardError } from "../../kernel/base/errors.ts";
+import { type RawNumber, numberText } from "../logical/json.ts";
+import type { LogicalRequest, LogicalResponse } from "../logical/types.ts";
+import { answerOf, expiryOf, readMinted } from "./answer.ts";
+import type { EngineContext } from "./context.ts";
+import { garbage, isGone, madeNothing, platformFailure } from "./platform/failures.ts";
+import type { HttpReply } from "./platform/http.ts";
+import { revokeToken } from "./platform/platform.ts";
+import { aboutScope, bodyOf, grantWarnings, scopeWarnings, underCeiling } from "./scope.ts";
+import type { Session } from "./session.ts";
+import type { MintedToken, Scope } from "./types.ts";
+
+/** Name of the secret's type; leases of the original carry it, too. */
+export const SECRET_TYPE = "github_token";
+
+const FAILED = "unable to create access token";
+
+type Id = number | RawNumber;
+
+/** Mints for a scope that was checked. Throws StewardErrors with the platform's meaning. */
+export async function mint(context: EngineContext, session: Session, request: LogicalRequest, wanted: Scope): Promise<LogicalResponse> {
+  const scope = { ...wanted, permissions: underCeiling(wanted.permissions, session.config.maxPermissions) };
+  using _place = context.inFlight.enter();
+  const startedMs = context.host.clock.monotonic();
+  const seen = { id: wanted.installationId === 0 ? "" : String(wanted.installationId), success: false };
+  try {
+    const { id, reply } = await mintAt(session, request, scope, context, seen);
+    const response = await answered(context, session, request, scope, id, reply);
+    seen.success = true;
+    return response;
+  } finally {
+    context.metrics.minted({
+      success: seen.success, installationId: seen.id, orgName: wanted.orgName, permissions: Object.keys(scope.permissions).length > 0,
+      repositories: scope.repositories.length > 0, repositoryIds: scope.repositoryIds.length > 0, seconds: (context.host.clock.monotonic() - startedMs) / 1_000,
+    });
+  }
+}
+
+// An installation that was remembered may be gone and another one in its place: then one more try, for the refusal made nothing.
+async function mintAt(session: Session, request: LogicalRequest, scope: Scope, context: EngineContext, seen: { id: string }): Promise<{ readonly id: Id; readonly reply: HttpReply }> {
+  for (let last = scope.installationId !== 0; ; last = true) {
+    const found = scope.installationId === 0 ? await session.installations.find(scope.orgName, request.signal) : { id: scope.installationId, remembered: false };
+    const id = numberText(found.id) ?? "";
+    seen.id = id;
+    request.signal.throwIfAborted();
+    request.effect?.begin({ ...aboutScope(scope), installation_id: found.id });
+    const outcome = await session.platform.post(`app/installations/${id}/access_tokens`, bodyOf(scope));
+    if (outcome.lost === undefined && outcome.status >= 200 && outcome.status < 300) return { id: found.id, reply: outcome };
+    if (madeNothing(outcome)) request.effect?.none();
+    const gone = isGone(outcome);
+    if (gone && scope.installationId === 0) session.installations.forget(scope.orgName);
+    if (gone && found.remembered && !last) continue;
+    throw platformFailure({ failed: FAILED, subject: `installation ${id}`, hints: scopeWarnings(scope) }, outcome, context.host.clock.now());
+  }
+}
+
+async function answered(context: EngineContext, session: Session, request: LogicalRequest, scope: Scope, id: Id, reply: HttpReply): Promise<LogicalResponse> {
+  const minted = readMinted(reply.body);
+  if (minted === undefined) throw garbage({ failed: "unable to decode access token response", subject: "" }, "the answer holds no token");
+  const expiresAtMs = expiryOf(minted.data);
+  const ttlMs = expiresAtMs === undefined ? 0 : expiresAtMs - session.jwt.platformNowMs();
+  if (ttlMs <= 0) throw await unusable(context, session, request, minted, expiresAtMs === undefined ? "without a time of expiry" : "that is expired already");
+  const data = answerOf(minted, { installationId: id, orgName: scope.orgName, excludeRepositoryMetadata: session.config.excludeRepositoryMetadata });
+  const warnings = [...scopeWarnings(scope), ...grantWarnings(scope, minted.data)];
+  const internalData = { secret_type: SECRET_TYPE, base_url: session.config.baseUrl };
+  return { data, secret: { ttlMs, renewable: false, internalData }, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+// A token that no lease can end is ended now (RESOLUTIONS T11).
+async function unusable(context: EngineContext, session: Session, request: LogicalRequest, { token }: MintedToken, what: string): Promise<StewardError> {
+  const outcome = await revokeToken(context.platform, session.base, token);
+  const ended = outcome.lost === undefined && (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
+  if (ended) request.effect?.none();
+  else context.host.log.error("a token that cannot be leased could not be revoked", { request_id: request.id });
+  return new StewardError("upstream", `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; check the platform's version and clock`, { rule: "expires_at" });
+}

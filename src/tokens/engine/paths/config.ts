@@ -1,0 +1,77 @@
+/** `config`: the app that tokens are minted as (contract 2.1, RESOLUTIONS T4–T6). */
+import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
+import { definePath } from "../../logical/define-path.ts";
+import { logicalError } from "../../logical/occurred.ts";
+import type { Data, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
+import { baseUrlWarnings, DEFAULT_BASE_URL, parseBaseUrl } from "../base-url.ts";
+import type { EngineContext } from "../context.ts";
+import { permissionWarnings } from "../permission-names.ts";
+import { readPrivateKey } from "../private-key.ts";
+import { CONFIG_KEY, loadConfig, saveConfig } from "../store.ts";
+import type { EngineConfig } from "../types.ts";
+
+const NOTHING: EngineConfig = { appId: 0, privateKey: "", baseUrl: DEFAULT_BASE_URL, excludeRepositoryMetadata: false, strictScopes: false, maxPermissions: undefined };
+
+/** Create and update are the same: what is given changes, the rest stays. */
+export function configPath(context: EngineContext): Path {
+  const { storage } = context.host;
+  return definePath({
+    pattern: "config", fields: EngineConfigFieldsSchema, coerce: { max_permissions: "pairs" },
+    synopsis: "Configure the GitHub secrets plugin.",
+    description: "The app's id and private key are needed with the first write; later writes change just what they name. The key is tried when it is written and never returned.",
+    exists: async () => await storage.get(CONFIG_KEY) !== undefined,
+    operations: {
+      read: async () => ({ data: shown(await loadConfig(storage) ?? NOTHING) }),
+      write: (request) => context.changing(() => write(context, request)),
+      delete: () => context.changing(async () => {
+        await storage.delete(CONFIG_KEY);
+        context.sessions.drop();
+        return undefined;
+      }),
+    },
+  });
+}
+
+// Additions appear only when they are set, so that a plain configuration reads as the contract has it.
+function shown(config: EngineConfig): Data {
+  return {
+    app_id: config.appId, base_url: config.baseUrl, exclude_repository_metadata: config.excludeRepositoryMetadata,
+    prv_key: config.privateKey === "" ? "" : "<configured>",
+    ...(config.strictScopes ? { strict_scopes: true } : {}), ...(config.maxPermissions === undefined ? {} : { max_permissions: config.maxPermissions }),
+  };
+}
+
+async function write(context: EngineContext, request: PathRequest): Promise<LogicalResponse | undefined> {
+  const { storage } = context.host;
+  const stored = await loadConfig(storage);
+  if (stored === undefined) checkRequired(request);
+  const { config, warnings } = changed(stored ?? NOTHING, request);
+  if (stored === undefined || JSON.stringify(config) !== JSON.stringify(stored)) {
+    await saveConfig(storage, config);
+    context.sessions.drop();
+  }
+  return warnings.length === 0 ? undefined : { warnings };
+}
+
+function checkRequired({ fields }: PathRequest): void {
+  const missing = ["app_id", "prv_key"].filter((name) => !fields.has(name));
+  if (missing.length > 0) throw logicalError(`${missing.join(" and ")} ${missing.length === 1 ? "is a required parameter" : "are required parameters"}`, { field: missing[0] ?? "", rule: "required" });
+}
+
+function changed(before: EngineConfig, { fields }: PathRequest): { readonly config: EngineConfig; readonly warnings: readonly string[] } {
+  const appId = fields.integer("app_id") ?? before.appId;
+  if (fields.has("app_id") && appId <= 0) throw logicalError("app_id must be above 0; the app's settings show it", { field: "app_id", rule: "range" });
+  const keyText = fields.text("prv_key");
+  const key = keyText === undefined ? undefined : readPrivateKey(keyText);
+  const urlText = fields.text("base_url")?.trim();
+  const base = urlText === undefined ? undefined : parseBaseUrl(urlText);
+  const ceiling = fields.pairs("max_permissions");
+  const maxPermissions = ceiling === undefined ? before.maxPermissions : ceiling.size === 0 ? undefined : Object.fromEntries(ceiling);
+  const config: EngineConfig = {
+    appId, privateKey: key?.pem ?? before.privateKey, baseUrl: urlText ?? before.baseUrl,
+    excludeRepositoryMetadata: fields.boolean("exclude_repository_metadata") ?? before.excludeRepositoryMetadata,
+    strictScopes: fields.boolean("strict_scopes") ?? before.strictScopes, maxPermissions,
+  };
+  const warnings = [...(key?.warnings ?? []), ...(base === undefined ? [] : baseUrlWarnings(base)), ...(ceiling === undefined ? [] : permissionWarnings(maxPermissions ?? {}))];
+  return { config, warnings };
+}

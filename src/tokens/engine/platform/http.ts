@@ -1,0 +1,172 @@
+/**
+ * Requests to the platform as fast as one core can make them: one pool of connections for all origins, the proxy of the environment,
+ * whole small bodies, no redirects, nothing ever sent twice. What became of a request is a value, because "nothing left this process"
+ * decides about everything that follows (docs/decisions/tokens-platform-client.md).
+ */
+import type { Agent, Dispatcher } from "undici";
+import type { Clock } from "../../../kernel/base/clock.ts";
+
+/** Connections to one origin; the platform's own limit of concurrent requests is about 100. */
+const CONNECTIONS = 64;
+
+const CONNECT_MS = 2_500;
+
+/** Connecting, headers and body. */
+const WHOLE_MS = 10_000;
+
+/** One request. */
+export interface HttpCall {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** A longer answer is lost. */
+  readonly mostBytes: number;
+  /** Ends the request wherever it is. */
+  readonly signal?: AbortSignal;
+}
+
+/** An answer, whatever its status. */
+export interface HttpReply {
+  readonly lost?: undefined;
+  readonly status: number;
+  readonly statusText: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Monotonic. */
+  readonly sentAtMs: number;
+}
+
+/** No whole answer. */
+export interface HttpLost {
+  readonly lost: "timeout" | "connection" | "too_large" | "cancelled";
+  /** Whether something may have reached the other side. */
+  readonly sent: boolean;
+  /** A short name, e.g. `ECONNREFUSED`; never foreign text. */
+  readonly reason: string;
+}
+
+/** Sends requests. */
+export interface Http {
+  /** Never rejects. */
+  send(call: HttpCall): Promise<HttpReply | HttpLost>;
+  /** Cuts what runs. */
+  close(): Promise<void>;
+}
+
+/** Proxies as environments name them. */
+export interface ProxyOptions {
+  readonly http: string | undefined;
+  readonly https: string | undefined;
+  readonly none: string | undefined;
+}
+
+/** The proxies that environment variables name; lower case goes first, as everywhere. */
+export function proxyOf(environment: Readonly<Record<string, string | undefined>>): ProxyOptions {
+  const read = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;
+  return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
+}
+
+/** Connections are made with the first request; the HTTP library is loaded then. */
+export function createHttp(clock: Clock, proxy: ProxyOptions): Http {
+  let opening: Promise<Agent | Dispatcher> | undefined;
+  let open: Dispatcher | undefined;
+  let closed = false;
+
+  async function openPool(): Promise<Dispatcher> {
+    const undici = await import("undici");
+    const options = {
+      // Time is kept below, by a clock that is passed in. Idle connections go after a few seconds.
+      connections: CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000, connect: { timeout: CONNECT_MS },
+    };
+    open = proxy.http === undefined && proxy.https === undefined
+      ? new undici.Agent(options)
+      : new undici.EnvHttpProxyAgent({ ...options, httpProxy: proxy.http ?? "", httpsProxy: proxy.https ?? "", noProxy: proxy.none ?? "" });
+    return open;
+  }
+
+  return {
+    async send(call) {
+      if (closed) return { lost: "cancelled", sent: false, reason: "CLOSED" };
+      const dispatcher = open ?? await (opening ??= openPool());
+      return exchange(dispatcher, call, clock);
+    },
+    async close() {
+      closed = true;
+      await (await opening)?.destroy();
+    },
+  };
+}
+
+function exchange(dispatcher: Dispatcher, call: HttpCall, clock: Clock): Promise<HttpReply | HttpLost> {
+  return new Promise((resolve) => {
+    const sentAtMs = clock.monotonic();
+    const { signal } = call;
+    const chunks: Buffer[] = [];
+    let length = 0;
+    let head: { readonly status: number; readonly statusText: string; readonly headers: Readonly<Record<string, string>> } | undefined;
+    let sent = false;
+    let settled = false;
+    let controller: Dispatcher.DispatchController | undefined;
+
+    const stop = (lost: HttpLost["lost"], reason: string): void => {
+      settle({ lost, sent, reason });
+      controller?.abort(new Error(reason));
+    };
+    const cancel = (): void => stop("cancelled", "CANCELLED");
+    const timer = clock.timer(sentAtMs + WHOLE_MS, () => stop("timeout", "TIMEOUT"));
+
+    function settle(outcome: HttpReply | HttpLost): void {
+      if (settled) return;
+      settled = true;
+      timer[Symbol.dispose]();
+      signal?.removeEventListener("abort", cancel);
+      resolve(outcome);
+    }
+
+    if (signal?.aborted === true) return cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    dispatcher.dispatch({ origin: call.origin, path: call.path, method: call.method, headers: call.headers, body: call.body ?? null }, {
+      onRequestStart(started) {
+        controller = started;
+        // Given up while it waited for a connection: it must not leave now.
+        if (settled) return started.abort(new Error("GIVEN_UP"));
+        sent = true;
+      },
+      onResponseStart(_controller, status, headers, statusText) {
+        head = { status, statusText: statusText ?? "", headers: flattened(headers) };
+      },
+      onResponseData(_controller, chunk) {
+        length += chunk.length;
+        if (length > call.mostBytes) return stop("too_large", "TOO_LARGE");
+        chunks.push(chunk);
+      },
+      onResponseEnd() {
+        if (head === undefined) return settle({ lost: "connection", sent, reason: "NO_ANSWER" });
+        settle({ ...head, body: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks), sentAtMs });
+      },
+      onResponseError(_controller, error) {
+        const reason = codeOf(error);
+        settle({ lost: reason === "UND_ERR_CONNECT_TIMEOUT" || reason === "ETIMEDOUT" ? "timeout" : "connection", sent, reason });
+      },
+    });
+  });
+}
+
+function flattened(headers: Readonly<Record<string, string | string[] | undefined>>): Readonly<Record<string, string>> {
+  const flat: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) flat[name] = typeof value === "string" ? value : value.join(", ");
+  }
+  return flat;
+}
+
+// A foreign message may quote what was sent; a code never does.
+function codeOf(error: unknown): string {
+  const code = (error as { readonly code?: unknown } | undefined)?.code;
+  return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : "CONNECTION";
+}

@@ -1,0 +1,86 @@
+/** The platform's app API: calls as the app, with its JWT, and the one call that a token makes about itself. */
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { byLink } from "../../../kernel/client/paging.ts";
+import { sameOrigin } from "../../../kernel/client/url.ts";
+import type { AppJwt } from "../app-jwt.ts";
+import type { Base } from "../base-url.ts";
+import { isClockRefusal } from "./failures.ts";
+import type { Http, HttpCall, HttpLost, HttpReply } from "./http.ts";
+
+/** The API version that the answers are read by. */
+const API_VERSION = "2022-11-28";
+
+/** 500 repositories with all their metadata are a tenth of it. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+const MOST_REDIRECTS = 3;
+
+/** What all calls share. */
+export interface PlatformDeps {
+  readonly http: Http;
+  readonly clock: Clock;
+  /** E.g. `steward/0.1.0`. */
+  readonly userAgent: string;
+}
+
+/** An answer to reading, with where it ended up. */
+export interface Read {
+  readonly outcome: HttpReply | HttpLost;
+  /** Where the next page is, on the same origin. */
+  readonly next: URL | undefined;
+}
+
+/** Calls of one app at one address. Outcomes are values; nothing rejects. */
+export interface Platform {
+  /** Sends once; again only after a refusal of the JWT's dates, which makes nothing. Goes on whoever leaves. */
+  post(path: string, body: string): Promise<HttpReply | HttpLost>;
+  /** Reads, following redirects on the same origin. `path` is below the base; a URL is a page that a `Read` named. */
+  get(path: string | URL, signal: AbortSignal): Promise<Read>;
+}
+
+/** Calls with the app's JWT. */
+export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Platform {
+  async function asApp(call: Omit<HttpCall, "headers" | "mostBytes" | "origin">): Promise<HttpReply | HttpLost> {
+    const first = await once(call);
+    if (first.lost !== undefined || !isClockRefusal(first)) return first;
+    return jwt.clockRefused(first.headers["date"], first.sentAtMs) ? once(call) : first;
+  }
+
+  async function once(call: Omit<HttpCall, "headers" | "mostBytes" | "origin">): Promise<HttpReply | HttpLost> {
+    const headers = { ...fixedHeaders(deps.userAgent), authorization: jwt.authorization(), ...(call.body === undefined ? {} : { "content-type": "application/json" }) };
+    const outcome = await deps.http.send({ ...call, origin: base.origin, headers, mostBytes: MOST_BYTES });
+    if (outcome.lost === undefined) jwt.answered(outcome.headers["date"], outcome.sentAtMs);
+    return outcome;
+  }
+
+  return {
+    post: (path, body) => asApp({ method: "POST", path: base.prefix + path, body }),
+    async get(path, signal) {
+      let url = typeof path === "string" ? new URL(path, base.url) : path;
+      for (let hop = 0; ; hop++) {
+        const outcome = await asApp({ method: "GET", path: url.pathname + url.search, signal });
+        if (outcome.lost !== undefined) return { outcome, next: undefined };
+        const target = [301, 302, 307, 308].includes(outcome.status) && hop < MOST_REDIRECTS ? outcome.headers["location"] : undefined;
+        const address = target === undefined ? undefined : sameOrigin(url, target);
+        if (address === undefined) return { outcome, next: nextPage(url, outcome) };
+        url = address;
+      }
+    },
+  };
+}
+
+/** Revokes a token with itself. */
+export function revokeToken(deps: PlatformDeps, base: Base, token: string, signal?: AbortSignal): Promise<HttpReply | HttpLost> {
+  const headers = { ...fixedHeaders(deps.userAgent), authorization: `Bearer ${token}` };
+  return deps.http.send({ method: "DELETE", origin: base.origin, path: `${base.prefix}installation/token`, headers, mostBytes: MOST_BYTES, ...(signal === undefined ? {} : { signal }) });
+}
+
+function fixedHeaders(userAgent: string): Record<string, string> {
+  return { accept: "application/vnd.github+json", "user-agent": userAgent, "x-github-api-version": API_VERSION };
+}
+
+// A link to anywhere else would carry the app's JWT there.
+function nextPage(from: URL, reply: HttpReply): URL | undefined {
+  const next = byLink({ number: 1, elements: 0, beside: new Map(), headers: reply.headers });
+  return next !== undefined && "link" in next ? sameOrigin(from, next.link) : undefined;
+}

@@ -1,0 +1,71 @@
+/** The app's private key: what people paste, mended, tried, and kept in one form (RESOLUTIONS T6). */
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import type { StewardError } from "../../kernel/base/errors.ts";
+import { logicalError, occurred } from "../logical/occurred.ts";
+
+const LEAST_BITS = 1024;
+const USUAL_BITS = 2048;
+
+/** Far above a key of 16,384 bits. */
+const LONGEST_TEXT = 65_536;
+
+/** A key that signs. */
+export interface AppKey {
+  readonly object: KeyObject;
+  /** PKCS#1, which every reader of the store understands. */
+  readonly pem: string;
+  readonly bits: number;
+  readonly warnings: readonly string[];
+}
+
+/** Reads a key. Throws `invalid`, naming what is wrong and never a part of the key. */
+export function readPrivateKey(text: string): AppKey {
+  const object = parse(mend(text));
+  if (object.asymmetricKeyType !== "rsa") throw refused("unable to parse private key: it is not an RSA key; the platform's apps have RSA keys, generate one in the app's settings");
+  const bits = object.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < LEAST_BITS) throw refused(`unable to parse private key: it has ${bits} bits, at least ${LEAST_BITS} are needed; generate a new one in the app's settings`);
+  attempt(object);
+  const warnings = bits < USUAL_BITS ? [`the private key has ${bits} bits; generate one of at least ${USUAL_BITS} in the app's settings`] : [];
+  return { object, pem: String(object.export({ type: "pkcs1", format: "pem" })), bits, warnings };
+}
+
+// The first block of a text in which line ends may have become `\n`, blanks or nothing.
+function mend(text: string): string {
+  if (text.length > LONGEST_TEXT) throw notPem(`it has more than ${LONGEST_TEXT} characters`);
+  const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
+  const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines);
+  const label = found?.[1];
+  if (found === null || label === undefined || label !== found[3]) throw notPem("there is no whole block from -----BEGIN to -----END");
+  if (label !== "RSA PRIVATE KEY" && label !== "PRIVATE KEY") throw notPem(`the block is a ${label}`);
+  const body = found[2] ?? "";
+  if (body.includes(":")) throw notPem("it is encrypted with a passphrase");
+  const base64 = body.replaceAll(/\s+/g, "");
+  return `-----BEGIN ${label}-----\n${base64.replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`;
+}
+
+function parse(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    // The library's reason says nothing that helps, and nothing of it may quote the key.
+    throw refused("unable to parse private key: the block is damaged or cut; paste the whole file that the platform gave");
+  }
+}
+
+function attempt(key: KeyObject): void {
+  const probe = Buffer.from("probe");
+  try {
+    if (verify("RSA-SHA256", probe, createPublicKey(key), sign("RSA-SHA256", probe, key))) return;
+  } catch {
+    // Told below: a key whose numbers do not fit each other may fail either way.
+  }
+  throw refused("unable to parse private key: it does not sign; paste the whole file that the platform gave");
+}
+
+function notPem(why: string): StewardError {
+  return refused(`key is not a PEM formatted RSA private key: ${why}; give the unencrypted file that the platform gave, PKCS#1 or PKCS#8`);
+}
+
+function refused(text: string): StewardError {
+  return logicalError(occurred(text), { field: "prv_key", rule: "private_key" });
+}

@@ -1,0 +1,131 @@
+/** What a token is asked for: read from fields, checked before anybody is asked, compared with what was granted. */
+import type { StewardError } from "../../kernel/base/errors.ts";
+import { logicalError } from "../logical/occurred.ts";
+import type { Data, PathRequest } from "../logical/types.ts";
+import { permissionWarnings, reaches } from "./permission-names.ts";
+import { permissionsOf } from "./platform/installations.ts";
+import type { Permissions, Scope } from "./types.ts";
+
+/** The platform's limit of either list. */
+const MOST_REPOSITORIES = 500;
+
+const LISTS = ["repositories", "repository_ids", "permissions"] as const;
+
+/** A request read from fields. */
+export interface ReadScope {
+  readonly scope: Scope;
+  /** Lists that were given without anything in them. */
+  readonly emptied: readonly string[];
+}
+
+/** Reads and checks the fields of contract 2.2. Throws `invalid`. */
+export function readScope(request: PathRequest): ReadScope {
+  const { fields, data } = request;
+  const scope: Scope = {
+    installationId: fields.integer("installation_id") ?? 0, orgName: fields.text("org_name")?.trim() ?? "",
+    repositories: fields.texts("repositories") ?? [], repositoryIds: fields.integers("repository_ids") ?? [],
+    permissions: Object.fromEntries(fields.pairs("permissions") ?? []),
+  };
+  checkScope(scope);
+  const counts = { repositories: scope.repositories.length, repository_ids: scope.repositoryIds.length, permissions: Object.keys(scope.permissions).length };
+  // A null stands for "no list", as reading a permission set shows it.
+  return { scope, emptied: LISTS.filter((name) => fields.has(name) && data[name] !== null && counts[name] === 0) };
+}
+
+function checkScope(scope: Scope): void {
+  if (scope.installationId === 0 && scope.orgName === "") throw logicalError("installation_id or org_name is a required parameter", { field: "installation_id", rule: "required" });
+  if (scope.installationId < 0) throw refused("installation_id", "installation_id must be above 0; read installations for those that the app has");
+  const slashed = scope.repositories.find((name) => name.includes("/"));
+  if (slashed !== undefined) throw refused("repositories", `repositories takes short names: write ${quote(slashed.slice(slashed.lastIndexOf("/") + 1))} instead of ${quote(slashed)}; the owner follows from the installation`);
+  for (const [field, list] of [["repositories", scope.repositories], ["repository_ids", scope.repositoryIds]] as const) {
+    if (list.length > MOST_REPOSITORIES) throw refused(field, `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; ask for several tokens, or leave it out for all of the installation`);
+  }
+}
+
+/** What is to be said about lists that were given empty. Throws `invalid` where that is refused (RESOLUTIONS T13). */
+export function emptiedWarnings(emptied: readonly string[], strict: boolean): readonly string[] {
+  if (emptied.length === 0) return [];
+  const names = emptied.join(", ");
+  if (strict) throw refused(emptied[0] ?? "", `${names} must not be empty, for an empty list counts as not given (strict_scopes); leave out what shall not be limited`);
+  return [`${names} given empty counts as not given: the token has the full scope of the installation there`];
+}
+
+/** The permissions to ask for under a mount's ceiling. Throws `invalid` for what is above it. */
+export function underCeiling(permissions: Permissions, ceiling: Permissions | undefined): Permissions {
+  if (ceiling === undefined) return permissions;
+  const asked = Object.entries(permissions);
+  if (asked.length === 0) return ceiling;
+  const above = asked.filter(([name, level]) => !reaches(own(ceiling, name), level)).map(([name, level]) => `${name}=${level}`);
+  if (above.length === 0) return permissions;
+  const most = Object.entries(ceiling).map(([name, level]) => `${name}=${level}`).join(", ");
+  throw refused("permissions", `${above.slice(0, 10).join(", ")} is above max_permissions of this mount, which allow ${most === "" ? "nothing" : most}`);
+}
+
+/** The body of the request to the platform: only what limits the token. */
+export function bodyOf(scope: Scope): string {
+  const { permissions, repositories, repositoryIds } = scope;
+  return JSON.stringify({
+    ...(Object.keys(permissions).length === 0 ? {} : { permissions }), ...(repositoryIds.length === 0 ? {} : { repository_ids: repositoryIds }), ...(repositories.length === 0 ? {} : { repositories }),
+  });
+}
+
+/** What was asked, for records: nothing in it is secret. */
+export function aboutScope(scope: Scope): Data {
+  return {
+    installation_id: scope.installationId, ...(scope.orgName === "" ? {} : { org_name: scope.orgName }),
+    permissions: scope.permissions, repositories: scope.repositories, repository_ids: scope.repositoryIds,
+  };
+}
+
+/** What looks wrong about a request although the platform may take it. */
+export function scopeWarnings(scope: Scope): readonly string[] {
+  return permissionWarnings(scope.permissions);
+}
+
+/** Where a grant is not what was asked for. */
+export function grantWarnings(scope: Scope, granted: Data): readonly string[] {
+  const warnings: string[] = [];
+  if (Object.keys(scope.permissions).length > 0 && isObject(granted["permissions"])) warnings.push(...permissionDifferences(scope.permissions, permissionsOf(granted["permissions"])));
+  if (scope.repositories.length + scope.repositoryIds.length === 0) return warnings;
+  if (granted["repository_selection"] === "all") warnings.push("the token is for all repositories of the installation, although a choice was asked for");
+  else if (scope.repositoryIds.length === 0) warnings.push(...repositoryDifferences(scope.repositories, granted["repositories"]));
+  return warnings;
+}
+
+// The platform adds reading metadata to everything.
+function permissionDifferences(asked: Permissions, granted: Permissions): readonly string[] {
+  const missing = Object.entries(asked).filter(([name, level]) => !reaches(own(granted, name), level)).map(([name, level]) => `${name}=${level}`);
+  const wider = Object.entries(granted).filter(([name, level]) => !(name === "metadata" && level === "read") && !reaches(own(asked, name), level)).map(([name, level]) => `${name}=${level}`);
+  return [...told("the token lacks permissions that were asked for", missing), ...told("the token has permissions beyond those asked for", wider)];
+}
+
+function repositoryDifferences(asked: readonly string[], granted: unknown): readonly string[] {
+  if (!Array.isArray(granted)) return [];
+  const names = new Set((granted as readonly unknown[]).map((one) => (isObject(one) && typeof one["name"] === "string" ? one["name"].toLowerCase() : "")));
+  const wanted = new Set(asked.map((name) => name.toLowerCase()));
+  return [
+    ...told("the token lacks repositories that were asked for", [...wanted].filter((name) => !names.has(name))),
+    ...told("the token has repositories beyond those asked for", [...names].filter((name) => name !== "" && !wanted.has(name))),
+  ];
+}
+
+function told(what: string, names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  return [`${what}: ${names.slice(0, 10).map((name) => name.slice(0, 100)).join(", ")}${names.length > 10 ? ` and ${names.length - 10} more` : ""}`];
+}
+
+function own(permissions: Permissions, name: string): string | undefined {
+  return Object.hasOwn(permissions, name) ? permissions[name] : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
+
+function refused(field: string, text: string): StewardError {
+  return logicalError(text, { field, rule: "scope" });
+}
