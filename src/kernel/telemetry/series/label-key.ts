@@ -1,17 +1,33 @@
 /** The key of a series among those of its metric. */
 import type { AttributeValue } from "../types.ts";
 
-/** Values in the order of the row's attributes as one string; different values never give the same one, but 1 and "1" do. */
+/**
+ * Values in the order of the row's attributes as one string; different values never give the same one, but 1 and "1" do.
+ * Joined and not added up: V8 keeps the pieces of a sum, which made a kept key four times as large.
+ */
 export function labelKey(values: readonly (AttributeValue | undefined)[]): string {
-  if (values.length === 0) return "";
-  let key = "";
-  for (const value of values) {
-    if (value === undefined) {
-      key += "-";
+  return values.map(keyPart).join("");
+}
+
+function keyPart(value: AttributeValue | undefined): string {
+  if (value === undefined) return "-";
+  const text = typeof value === "string" ? value : String(value);
+  return `${text.length}:${text}`;
+}
+
+/** The values of a key, all of them texts; null = left out. */
+export function parseLabelKey(key: string): (string | null)[] {
+  const values: (string | null)[] = [];
+  for (let at = 0; at < key.length;) {
+    if (key[at] === "-") {
+      values.push(null);
+      at += 1;
       continue;
     }
-    const text = typeof value === "string" ? value : String(value);
-    key += `${text.length}:${text}`;
+    const colon = key.indexOf(":", at);
+    const end = colon + 1 + Number(key.slice(at, colon));
+    values.push(key.slice(colon + 1, end));
+    at = end;
   }
-  return key;
+  return values;
 }

@@ -7,7 +7,7 @@ import { LABELS_PER_MESSAGE } from "../messages.ts";
 import type { AnyRow, AttributeValue, MetricCardinality, Redaction } from "../types.ts";
 import type { Ceiling } from "./ceiling.ts";
 import { NO_ROW, SeriesColumns } from "./columns.ts";
-import { Interner } from "./interner.ts";
+import { parseLabelKey } from "./label-key.ts";
 import { RowIndex } from "./row-index.ts";
 
 /** Births and ends since the last drain. */
@@ -34,7 +34,8 @@ export interface SeriesTableOptions {
 interface Named {
   readonly index: RowIndex;
   readonly key: string;
-  readonly values: WireValues;
+  /** Undefined when all are texts: then the key says them. */
+  readonly values: WireValues | undefined;
 }
 
 /** The series of a scope. */
@@ -42,7 +43,6 @@ export class SeriesTable {
   readonly columns: SeriesColumns = new SeriesColumns();
   readonly #options: SeriesTableOptions;
   readonly #indexes = new Map<AnyRow, RowIndex>();
-  readonly #interner = new Interner();
   readonly #named: (Named | undefined)[] = [];
   #births: number[] = [];
   #ended: number[] = [];
@@ -126,7 +126,7 @@ export class SeriesTable {
   /** The labels of those numbers that live. */
   describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
     const births = numbers.filter((number) => this.#named[number] !== undefined);
-    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => this.#named[number]?.values ?? []) };
+    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => valuesOf(this.#named[number])) };
   }
 
   snapshot(): Columns {
@@ -143,11 +143,21 @@ export class SeriesTable {
     const { row } = index;
     const number = this.columns.allocate(index.rowNumber, row.kind === "gauge" ? 0 : now());
     if (row.kind === "histogram") this.columns.value[number] = this.columns.slab.allocate(row.bounds.length);
-    this.#named[number] = { index, key, values: values === "overflow" ? values : values.map((value) => this.#interner.intern(value ?? null)) };
+    this.#named[number] = { index, key, values: keptValues(values) };
     ceiling.born(key.length);
     this.#live += 1;
     if (this.#listening) this.#births.push(number);
     if (this.#births.length >= LABELS_PER_MESSAGE) this.#options.due();
     return number;
   }
+}
+
+function valuesOf(named: Named | undefined): WireValues {
+  return named?.values ?? parseLabelKey(named?.key ?? "");
+}
+
+/** What the key alone would not tell. */
+function keptValues(values: readonly (AttributeValue | undefined)[] | "overflow"): WireValues | undefined {
+  if (values === "overflow") return values;
+  return values.every((value) => value === undefined || typeof value === "string") ? undefined : values.map((value) => value ?? null);
 }
