@@ -9,6 +9,8 @@ import type { AuditResponse, Intent, LeaseInfo } from "../types.ts";
 import { requesterOf, type CoreAnswer, type CoreDeps, type Journey } from "./core.ts";
 import { goDurationText } from "./go-duration.ts";
 
+/** What the end of a token may take whose lease could not be stored. */
+const UNDO_MS = 30_000;
 const ONE_USE = "Secret cannot be returned; token had one use left, so leased credentials were immediately revoked.";
 
 /** Serves an authorised request. */
@@ -103,7 +105,7 @@ async function finish(deps: CoreDeps, journey: Journey, response: LogicalRespons
     await Promise.all([leased?.stored, deps.audit.response(journey.audited, auditOf(answer))]);
     return answer;
   } catch (error) {
-    await undo(deps, leased, auth);
+    await undo(deps, journey, { leased, auth, response, intent });
     throw error;
   }
 }
@@ -144,12 +146,31 @@ function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse
   return { data: response?.data, warnings: warnings.length === 0 ? undefined : warnings, leaseId: lease?.id, auth: auth === undefined ? undefined : { id: auth.id, entry: auth.entry } };
 }
 
-/** What was made and will not be handed out ends now; a failure here is tried again by the lease's own timer. */
-async function undo(deps: CoreDeps, leased: Leased | undefined, auth: AuthGrant | undefined): Promise<void> {
+/** What was made and will not be handed out ends now; a failure here leaves a record: the lease with its timer, or an orphan. */
+async function undo(deps: CoreDeps, journey: Journey, made: { readonly leased: Leased | undefined; readonly auth: AuthGrant | undefined; readonly response: LogicalResponse | undefined; readonly intent: Intent | undefined }): Promise<void> {
+  const { leased, auth, response, intent } = made;
   try {
-    if (leased !== undefined) await deps.leases.revoke(leased.info.id, { sync: false });
+    if (leased !== undefined) {
+      const stored = await leased.stored.then(() => true, () => false);
+      if (stored) await deps.leases.revoke(leased.info.id, { sync: false });
+      else await endUnstored(deps, journey, { id: leased.info.id, response, intent });
+    }
     if (auth !== undefined) await deps.tokens.revoke(auth.entry.key);
   } catch (error) {
     deps.log.error("what was made for a failed request could not be ended; it ends at its time", { error: toStewardError(error) });
+  }
+}
+
+/** The lease is on no disk, e.g. a full one: only this process still knows what was made. */
+async function endUnstored(deps: CoreDeps, { requestId, request, mount }: Journey, { id, response, intent }: { readonly id: string; readonly response: LogicalResponse | undefined; readonly intent: Intent | undefined }): Promise<void> {
+  try {
+    await mount.backend.handle({
+      id: requestId, operation: "revoke", path: request.path.slice(mount.point.length), data: response?.data ?? {}, mountPoint: mount.point,
+      signal: AbortSignal.timeout(UNDO_MS), secret: { internalData: response?.secret?.internalData ?? {}, leaseId: id },
+    });
+    if (intent !== undefined) deps.leases.drop(intent);
+  } catch (error) {
+    if (intent !== undefined) await deps.leases.orphan(intent, "its lease could not be stored, and it could not be revoked", {});
+    throw error;
   }
 }

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../../src/kernel/base/errors.ts";
+import { auditDown, fakeHouse, liveEntry, minted } from "./fake-house.ts";
+
+describe("a minting request", () => {
+  it("is recorded and audited before the backend runs, and leased and audited before it is answered", async () => {
+    const house = fakeHouse();
+    const answer = await house.ask({});
+    expect(house.steps).toEqual(["intend", "audit request", "intend.", "audit request.", "backend", "backend.", "lease", "audit response", "lease.", "audit response."]);
+    expect(answer).toMatchObject({ lease: { id: "m/token/x", renewable: false, durationSeconds: 3600 }, warnings: [] });
+    expect(house.leased[0]).toMatchObject({ path: "m/token", mountPoint: "m/", ttlMs: 3_600_000, token: { key: "k1" }, intent: { requestId: answer.requestId } });
+    expect(house.audited[1]?.response).toMatchObject({ leaseId: "m/token/x", data: minted.data });
+  });
+
+  it("does not reach the backend when its audit record cannot be written, and leaves no intent", async () => {
+    const house = fakeHouse();
+    house.failing.set("audit request", auditDown);
+    await expect(house.ask({})).rejects.toBe(auditDown);
+    expect(house.steps).not.toContain("backend");
+    expect(house.steps).toContain("drop");
+  });
+
+  it("does not reach the backend when its intent cannot be stored", async () => {
+    const house = fakeHouse();
+    house.failing.set("intend", new StewardError("disk_full", "the store is full"));
+    await expect(house.ask({})).rejects.toThrow("the store is full");
+    expect(house.steps).not.toContain("backend");
+  });
+
+  it("is not answered when the second audit record cannot be written, and its lease ends at once", async () => {
+    const house = fakeHouse();
+    house.failing.set("audit response", auditDown);
+    await expect(house.ask({})).rejects.toBe(auditDown);
+    expect(house.steps).toContain("revoke m/token/x.");
+  });
+
+  it("is not answered when its lease cannot be stored, and what was made is revoked from memory", async () => {
+    const house = fakeHouse();
+    house.failing.set("lease", new StewardError("disk_full", "the store is full"));
+    await expect(house.ask({})).rejects.toThrow("the store is full");
+    expect(house.revoked).toEqual([{ token: "ghs_1" }]);
+    expect(house.steps).toContain("drop");
+  });
+
+  it("leaves an orphan when its lease can neither be stored nor be revoked", async () => {
+    const house = fakeHouse();
+    house.failing.set("lease", new StewardError("disk_full", "the store is full"));
+    house.failing.set("backend revoke", new StewardError("upstream", "down"));
+    await expect(house.ask({})).rejects.toThrow("the store is full");
+    expect(house.steps).toContain("orphan its lease could not be stored, and it could not be revoked.");
+  });
+
+  it("leaves no record when nothing was begun outside, and an orphan when nobody knows", async () => {
+    const house = fakeHouse();
+    house.handler = () => Promise.reject(new StewardError("invalid", "refused"));
+    await expect(house.ask({})).rejects.toThrow("refused");
+    expect(house.steps).toContain("drop");
+    house.steps.length = 0;
+    house.handler = (request) => {
+      request.effect?.begin({ installation_id: 5 });
+      return Promise.reject(new StewardError("deadline", "no answer"));
+    };
+    await expect(house.ask({})).rejects.toThrow("no answer");
+    expect(house.steps).toContain("orphan no answer.");
+    house.steps.length = 0;
+    house.handler = (request) => {
+      request.effect?.begin({});
+      request.effect?.none();
+      return Promise.reject(new StewardError("invalid", "said no"));
+    };
+    await expect(house.ask({})).rejects.toThrow("said no");
+    expect(house.steps).toContain("drop");
+  });
+
+  it("is refused to a token on its last use, before anything is made", async () => {
+    const house = fakeHouse();
+    house.entry = { ...liveEntry, numUses: 1 };
+    await expect(house.ask({})).rejects.toThrow("token had one use left");
+    expect(house.steps).not.toContain("backend");
+    expect(house.steps).toContain("end k1.");
+  });
+
+  it("is leased no longer than its mount allows, and says so", async () => {
+    const house = fakeHouse();
+    house.handler = async () => ({ ...minted, secret: { ttlMs: 10_000_000, renewable: false, internalData: {} } });
+    const answer = await house.ask({});
+    expect(answer.lease?.durationSeconds).toBe(7_200);
+    expect(answer.warnings).toEqual(["TTL of \"2h46m40s\" exceeded the effective max_ttl of \"2h0m0s\"; TTL value is capped accordingly"]);
+  });
+
+  it("belongs to the parent of a batch token and ends with it", async () => {
+    const house = fakeHouse();
+    house.entry = { ...liveEntry, type: "batch", parent: "k0", expiresAtMs: 1_060_000 };
+    expect((await house.ask({})).lease?.durationSeconds).toBe(60);
+    expect(house.leased[0]?.token?.key).toBe("k0");
+  });
+});
+
+describe("a refusal", () => {
+  it("is audited twice and says nothing of why", async () => {
+    const house = fakeHouse();
+    house.decision = { allowed: false, granting: [], wrap: {}, root: false };
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied", message: "1 error occurred:\n\t* permission denied\n\n" });
+    expect(house.audited.map(({ error, response }) => error ?? response?.error)).toEqual(["permission denied", "permission denied"]);
+    house.entry = undefined;
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied", message: "permission denied" });
+    expect(house.steps).not.toContain("backend");
+  });
+
+  it("names an unmounted path to whoever may look there, and to nobody else", async () => {
+    const house = fakeHouse();
+    await expect(house.ask({ path: "nope/x" })).rejects.toMatchObject({ code: "not_found", message: "no handler for route \"nope/x\". route entry not found." });
+    house.entry = undefined;
+    await expect(house.ask({ path: "nope/x" })).rejects.toMatchObject({ code: "denied" });
+  });
+
+  it("meets a token that comes from a network it is not bound to", async () => {
+    const house = fakeHouse();
+    house.entry = { ...liveEntry, boundCidrs: ["10.0.0.0/8"] };
+    await expect(house.ask({ path: "m/plain" })).rejects.toMatchObject({ code: "denied" });
+    await house.ask({ path: "m/plain", remote: { address: "::ffff:10.1.2.3", port: 1 } });
+    expect(house.steps).toContain("backend.");
+  });
+});
+
+describe("an open path", () => {
+  it("asks for no token, and is audited", async () => {
+    const house = fakeHouse();
+    house.entry = undefined;
+    house.handler = async () => ({ data: { a: 1 } });
+    expect((await house.ask({ path: "m/open", verb: "read", token: undefined })).response?.data).toEqual({ a: 1 });
+    expect(house.steps).toEqual(["audit request", "audit request.", "backend", "backend.", "audit response", "audit response."]);
+  });
+});
+
+describe("wrapping", () => {
+  it("keeps the answer and hands out a token for it, the lease stored before", async () => {
+    const house = fakeHouse();
+    const answer = await house.ask({ wrapTtlMs: 60_000 });
+    expect(answer).toMatchObject({ response: undefined, lease: undefined, wrap: { token: "w", ttl: 60, creation_path: "m/token" } });
+    expect(house.steps.indexOf("lease.")).toBeLessThan(house.steps.indexOf("wrap"));
+  });
+
+  it("is refused outside the times that policies give", async () => {
+    const house = fakeHouse();
+    house.decision = { allowed: true, granting: ["p"], wrap: { minMs: 30_000, maxMs: 90_000 }, root: false };
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
+    await expect(house.ask({ wrapTtlMs: 91_000 })).rejects.toMatchObject({ code: "denied" });
+    expect((await house.ask({ wrapTtlMs: 30_000 })).wrap?.ttl).toBe(30);
+  });
+
+  it("leaves an answer of nothing as it is", async () => {
+    const house = fakeHouse();
+    house.handler = async () => undefined;
+    expect(await house.ask({ path: "m/plain", wrapTtlMs: 60_000 })).toMatchObject({ wrap: undefined, response: undefined });
+  });
+});
+
+describe("a sealed store", () => {
+  it("answers nothing but the five paths that say so or end it", async () => {
+    const house = fakeHouse();
+    house.sealed = true;
+    await expect(house.ask({})).rejects.toMatchObject({ code: "sealed", message: "Vault is sealed" });
+    await expect(house.ask({ path: "m/open", verb: "read" })).rejects.toMatchObject({ code: "sealed" });
+    expect(house.steps).toEqual([]);
+  });
+});
+
+describe("an error of the backend", () => {
+  it("is audited with its text and reaches the caller", async () => {
+    const house = fakeHouse();
+    house.handler = () => Promise.reject(new StewardError("upstream", "the platform is down"));
+    await expect(house.ask({ path: "m/plain" })).rejects.toThrow("the platform is down");
+    expect(house.audited.at(-1)?.response?.error).toBe("the platform is down");
+  });
+});
