@@ -7,7 +7,7 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import type { Log } from "../src/kernel/base/log.ts";
@@ -35,7 +35,7 @@ interface Report {
 
 /** Receives in a process of its own that gives way, so that decoding counts for nobody who is measured: a real one has a machine of its own. */
 async function receive(): Promise<void> {
-  setPriority(constants.priority.PRIORITY_LOW);
+  setPriority(5);
   const receiver = await startReceiver({ protocol: "grpc" });
   const say = (report: Report): void => void process.send?.(report);
   process.on("message", () => {

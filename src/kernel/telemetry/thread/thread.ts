@@ -1,5 +1,5 @@
 /** The telemetry thread: scopes come in over ports, exports and scrapes go out. It decides nothing; losing it loses export, not data. */
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
@@ -19,6 +19,9 @@ import { SpanSink } from "./span-sink.ts";
 import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
 import type { Signal } from "../status.ts";
+
+/** A third of the share of a thread that serves, where both want the same core: late enough for those, soon enough for an export. */
+const NICENESS = 5;
 
 const options = workerData as ThreadOptions;
 assert(parentPort, "the telemetry thread is started by its host");
@@ -49,7 +52,7 @@ post({ type: "ready" });
 function giveWay(): void {
   if (process.platform !== "linux") return;
   try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(NICENESS);
   } catch {
     // A sandbox may forbid it; then the thread is one among equals.
   }
