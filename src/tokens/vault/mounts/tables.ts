@@ -24,5 +24,8 @@ export const wrappedAnswers: Table<string, WrappedRow> = defineTable({ name: "wr
 /** One row, under the empty name. */
 export const corsRow: Table<string, VaultCorsRow> = defineTable({ name: "vault_cors", key: stringKey, value: protobufCodec(VaultCorsRowSchema), limit: { rows: 1 }, sealed: true });
 
+/** Who the secrets manager is: JSON, one row. */
+export const identityRow: Table<string, Uint8Array> = defineTable({ name: "vault_identity", key: stringKey, value: bytesCodec, limit: { rows: 1 }, sealed: true });
+
 /** All of the above. */
-export const mountTables: readonly AnyTable[] = [mountRows, storedValues, cubbyholes, wrappedAnswers, corsRow] as readonly unknown[] as readonly AnyTable[];
+export const mountTables: readonly AnyTable[] = [mountRows, storedValues, cubbyholes, wrappedAnswers, corsRow, identityRow] as readonly unknown[] as readonly AnyTable[];

@@ -1,0 +1,124 @@
+/**
+ * `bin/node bench/tokens.ts [SECONDS]`: mints per second at 1, 16 and 64 clients through the whole daemon (token, policy, two audit
+ * records, intent and lease on disk before the answer), beside a bare Node server that only forwards the mint and signs a JWT with
+ * the same caching; both against the same simulated code host in a process of its own, rounds alternating. Then the same with 5 ms
+ * added to every flush. Prints one line of JSON per row; ends 1 when the daemon makes less than half of the bare server at 16.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Worker } from "node:worker_threads";
+import type { CodeHostReady } from "../src/demo/code-host/process.ts";
+import type { MintLoad, MintOutcome } from "./mint-client.ts";
+
+const BAR = 0.5;
+const CLIENTS = [1, 16, 64];
+const ROUNDS = 5;
+const FLUSH_MS = 5;
+/** What an OpenBao server with the Go plugin did on two cores: facts/tokens.md of the design, at 1, 16 and 64 clients. */
+const FORMER: Readonly<Record<number, number>> = { 1: 278, 16: 884, 64: 854 };
+const seconds = Number(process.argv[2] ?? 10);
+const root = join(import.meta.dirname, "..");
+
+function first<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => child.once("message", (message) => resolve(message as T)).once("exit", (code) => reject(new Error(`ended with ${code}`))));
+}
+
+interface Target {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+const hostProcess = fork(join(root, "src/demo/code-host/process.ts"), ["{}"], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+const host = await first<CodeHostReady>(hostProcess);
+const body = JSON.stringify({ installation_id: host.installationId, permissions: { contents: "read" } });
+
+async function startForwarder(): Promise<Target> {
+  const child = fork(join(root, "bench/mint-forwarder.ts"), [JSON.stringify({ codeHost: host.url, appId: host.appId, privateKeyPem: host.privateKeyPem, connections: 64 })], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const { url } = await first<{ url: string }>(child);
+  return { url: `${url}/v1/github/token`, headers: {}, stop: () => ended(child) };
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
+
+/** The real launcher, its state on the disk of the temporary folder; `flushMs` is added to every flush. */
+async function startDaemon(flushMs: number): Promise<Target> {
+  const state = mkdtempSync(join(tmpdir(), "steward-bench-"));
+  const config = join(state, "steward.yaml");
+  writeFileSync(config, `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${join(state, "state")} }\nservices: { dedup: false }\n`);
+  const child = spawn(join(root, "bin/steward"), ["-config", config], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...(flushMs === 0 ? {} : { NODE_OPTIONS: `--import ${join(root, "bench/slow-flush.ts")}`, SLOW_FLUSH_MS: String(flushMs) }) }, stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => said.push(line));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", (line) => resolve(line.replace(/^.* on /, "")));
+    child.once("exit", () => reject(new Error(said.join("\n"))));
+  });
+  const token = said.map((line) => /root token[^:]*: (\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? "";
+  const headers = { "x-vault-token": token };
+  const configured = await fetch(`${url}/v1/github/config`, { method: "POST", headers, body: JSON.stringify({ app_id: host.appId, prv_key: host.privateKeyPem, base_url: host.url }) });
+  if (!configured.ok) throw new Error(`config: ${configured.status} ${await configured.text()}`);
+  return {
+    url: `${url}/v1/github/token`, headers,
+    async stop() {
+      await ended(child);
+      rmSync(state, { recursive: true, force: true });
+    },
+  };
+}
+
+const client = new Worker(new URL("mint-client.ts", import.meta.url));
+
+function run(target: Target, clients: number, ms: number): Promise<MintOutcome> {
+  return new Promise((resolve, reject) => {
+    client.once("message", (outcome: MintOutcome) => (outcome.error === undefined ? resolve(outcome) : reject(new Error(outcome.error))));
+    client.postMessage({ url: target.url, headers: target.headers, body, clients, ms } satisfies MintLoad);
+  });
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}
+
+const rate = ({ calls, ms }: MintOutcome): number => (calls / ms) * 1000;
+
+/** Both in turns, so that the machine's ups and downs hit both. Gives the median ratio. */
+async function compare(name: string, daemon: Target, bare: Target, clients: number): Promise<number> {
+  const ms = (seconds * 1000) / ROUNDS / 2;
+  for (const target of [daemon, bare]) await run(target, clients, 1_000);
+  const rounds: { daemon: MintOutcome; bare: MintOutcome }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push({ daemon: await run(daemon, clients, ms), bare: await run(bare, clients, ms) });
+  const ratio = median(rounds.map((round) => rate(round.daemon) / rate(round.bare)));
+  const mints = median(rounds.map((round) => rate(round.daemon)));
+  process.stdout.write(`${JSON.stringify({
+    bench: name, clients, mints_per_second: Math.round(mints), p50_ms: Number(median(rounds.map((round) => round.daemon.p50Ms)).toFixed(2)), p99_ms: Number(median(rounds.map((round) => round.daemon.p99Ms)).toFixed(2)),
+    bare_per_second: Math.round(median(rounds.map((round) => rate(round.bare)))), bare_p99_ms: Number(median(rounds.map((round) => round.bare.p99Ms)).toFixed(2)), ratio: Number(ratio.toFixed(3)),
+    former_per_second: FORMER[clients], times_former: Number((mints / (FORMER[clients] ?? 1)).toFixed(2)),
+  })}\n`);
+  return ratio;
+}
+
+const bare = await startForwarder();
+let atSixteen = 0;
+for (const flushMs of [0, FLUSH_MS]) {
+  const daemon = await startDaemon(flushMs);
+  for (const clients of CLIENTS) {
+    const ratio = await compare(flushMs === 0 ? "mint" : `mint, every flush ${flushMs} ms longer`, daemon, bare, clients);
+    if (flushMs === 0 && clients === 16) atSixteen = ratio;
+  }
+  await daemon.stop();
+}
+await client.terminate();
+await bare.stop();
+await ended(hostProcess);
+if (atSixteen < BAR) process.stderr.write(`the daemon makes ${atSixteen.toFixed(3)} of a bare server's mints per second at 16 clients; the bar is ${BAR}\n`);
+process.exit(atSixteen < BAR ? 1 : 0);
