@@ -3,7 +3,6 @@
  * on; a backup is a state folder that it can be started with.
  */
 import { resolve } from "node:path";
-import { dedupStores } from "../dedup/stores.ts";
 import { systemClock } from "../kernel/base/clock.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
@@ -11,6 +10,7 @@ import { backupFolder } from "../kernel/state/folder-backup.ts";
 import type { BackupArguments } from "./arguments.ts";
 import { configureDaemon } from "./configuration.ts";
 import { mebibytes } from "./report/size.ts";
+import { derivedStores } from "./stores.ts";
 import type { CommandOutput } from "./validate.ts";
 import { stewardVersion } from "./version.ts";
 
@@ -24,7 +24,7 @@ export async function backup(options: BackupArguments, environment: Environment,
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const { stores, leftOut } = await backupFolder({
-      directory: stateDirectory, target: resolve(options.target), derived: dedupStores.filter(({ derived }) => derived).map(({ name }) => name), version: stewardVersion(),
+      directory: stateDirectory, target: resolve(options.target), derived: derivedStores(), version: stewardVersion(),
       clock: systemClock, signal: interrupt.signal,
       copied: ({ file, bytes, rows }) => output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
     });

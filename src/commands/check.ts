@@ -3,7 +3,6 @@
  * the folder, since what it writes would look like damage.
  */
 import { resolve } from "node:path";
-import { dedupStores } from "../dedup/stores.ts";
 import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { checkFolder } from "../kernel/state/folder-check.ts";
@@ -11,6 +10,7 @@ import type { Severity, StoreCheck } from "../kernel/state/folder-check.ts";
 import type { CheckArguments } from "./arguments.ts";
 import { configureDaemon } from "./configuration.ts";
 import { mebibytes } from "./report/size.ts";
+import { daemonStores } from "./stores.ts";
 import type { CommandOutput } from "./validate.ts";
 
 const INTERRUPTED = 130;
@@ -26,7 +26,7 @@ export async function check(options: CheckArguments, environment: Environment, o
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    const checks = await checkFolder({ directory, known: dedupStores, signal: interrupt.signal, checked: (one) => output.stdout(describe(one)) });
+    const checks = await checkFolder({ directory, known: daemonStores, signal: interrupt.signal, checked: (one) => output.stdout(describe(one)) });
     const worst = (["damaged", "repairable", "sound"] as const).find((severity) => checks.some((one) => one.severity === severity)) ?? "sound";
     output.stdout(`${directory}: ${verdict(worst, checks)}\n`);
     return EXIT_CODES[worst];

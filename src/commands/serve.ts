@@ -31,6 +31,7 @@ import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { indexRoute } from "./index-page.ts";
+import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
 import { stewardVersion } from "./version.ts";
 
@@ -112,6 +113,7 @@ function components(house: House): Component[] {
     const scheduler = createScheduler({ clock: systemClock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
+  parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), config.get(servicesDedup) ? ["dedup"] : [TELEMETRY]));
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;

@@ -2,6 +2,7 @@
 import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
+import { parseTimeOfDay } from "../state/backup-times.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
 import { originRule } from "./origins.ts";
@@ -47,6 +48,28 @@ export const stateFolder: Key<string> = defineKey({
   help: "Folder for all state, 0700, one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
 });
 
+/** Whether backups are made every night. */
+export const backupEnabled: Key<boolean> = defineKey({
+  path: "state.backup.enabled", type: boolean, default: true, help: "Copies all stores every night while Steward runs, and tests the copy. A demo makes none.",
+});
+
+/** Where they go. */
+export const backupFolder: Key<string> = defineKey({
+  path: "state.backup.directory", type: path, default: "", help: "Folder of the backups, one folder for each. Empty: backups in state.directory. A folder on another disk also survives the loss of this one.",
+});
+
+/** When they are made. */
+export const backupAt: Key<string> = defineKey({
+  path: "state.backup.at", type: string, default: "03:30",
+  rule: (at) => (parseTimeOfDay(at) === undefined ? { rule: `must be a time of day, got ${JSON.stringify(at)}`, remedy: "write 24 hours with two digits each, e.g. 03:30." } : undefined),
+  help: "Time of day of the backup by the machine's clock; a night that was slept through is made up for ten minutes after the next start.",
+});
+
+/** How many are kept. */
+export const backupKeep: Key<number> = defineKey({
+  path: "state.backup.keep", type: integer(1, 1_000), default: 7, help: "Complete backups to keep; older ones are deleted once a new one is tested.",
+});
+
 /** The least severe lines that are written. */
 export const loggingLevel: Key<LogLevel> = defineKey({
   path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", aliases: ["log_level"], help: "Least severe log lines to write.",
@@ -69,7 +92,8 @@ export const poolThreads: Key<number> = defineKey({
 
 /** All of the above. */
 export const houseKeys: Schema = [
-  gatewayListen, gatewayAllowedHosts, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder, loggingLevel, loggingFormat, servicesDedup, poolThreads,
+  gatewayListen, gatewayAllowedHosts, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder,
+  backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesDedup, poolThreads,
 ];
 
 /** Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured). */

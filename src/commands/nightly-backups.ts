@@ -1,0 +1,24 @@
+/** The nightly backups of the daemon, as configured. */
+import { join, resolve } from "node:path";
+import { systemClock } from "../kernel/base/clock.ts";
+import { assert } from "../kernel/base/errors.ts";
+import type { Log } from "../kernel/base/log.ts";
+import { backupAt, backupEnabled, backupFolder, backupKeep } from "../kernel/config/house-keys.ts";
+import { runBackupProcess } from "../kernel/state/backup-job.ts";
+import { parseTimeOfDay } from "../kernel/state/backup-times.ts";
+import { createBackups } from "../kernel/state/nightly-backups.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
+import type { DaemonConfiguration } from "./configuration.ts";
+import { derivedStores } from "./stores.ts";
+import { stewardVersion } from "./version.ts";
+
+/** The component, or none when backups are off or this is a demo. `needs` hold the stores. */
+export function nightlyBackups({ config, demo, stateDirectory }: DaemonConfiguration, log: Log, needs: readonly string[]): Component[] {
+  if (demo.demo || !config.get(backupEnabled)) return [];
+  const at = parseTimeOfDay(config.get(backupAt));
+  assert(at !== undefined, "the time of the backup was validated");
+  const folder = config.get(backupFolder);
+  return [createBackups({ clock: systemClock, log, run: runBackupProcess }, {
+    directory: stateDirectory, target: folder === "" ? join(stateDirectory, "backups") : resolve(folder), at, keep: config.get(backupKeep), derived: derivedStores, version: stewardVersion(), needs,
+  })];
+}

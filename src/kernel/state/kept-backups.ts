@@ -1,0 +1,56 @@
+/** The backups in a folder, each in a folder of its own named after its time; complete ones have a manifest. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { MANIFEST } from "./folder-backup.ts";
+import type { BackupManifest } from "./folder-backup.ts";
+
+const NAME = /^steward-\d{8}T\d{6}Z$/;
+
+/** A complete backup. */
+export interface KeptBackup {
+  readonly name: string;
+  readonly madeAtMs: number;
+}
+
+/** The name of a backup made at this time. */
+export function backupName(atMs: number): string {
+  return `steward-${new Date(atMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+}
+
+/** The complete ones, newest first; what is not ours is passed over. */
+export function keptBackups(directory: string): KeptBackup[] {
+  const kept = names(directory).flatMap((name) => {
+    const madeAtMs = timeOf(join(directory, name, MANIFEST));
+    return madeAtMs === undefined ? [] : [{ name, madeAtMs }];
+  });
+  return kept.sort((left, right) => right.madeAtMs - left.madeAtMs);
+}
+
+/** Takes away what an interrupted backup left; nothing may be writing one. */
+export async function removeIncomplete(directory: string): Promise<void> {
+  for (const name of names(directory)) if (!existsSync(join(directory, name, MANIFEST))) await rm(join(directory, name), { recursive: true, force: true });
+}
+
+/** Keeps one and the newest others, `keep` in all; gives the names of those taken away. One that was dated by a wrong clock cannot push the new one out. */
+export async function removeOldest(directory: string, keep: number, fresh: string): Promise<string[]> {
+  const old = keptBackups(directory).filter(({ name }) => name !== fresh).slice(keep - 1);
+  for (const { name } of old) {
+    await rm(join(directory, name, MANIFEST), { force: true }); // half taken away, it must not look complete
+    await rm(join(directory, name), { recursive: true, force: true });
+  }
+  return old.map(({ name }) => name);
+}
+
+function names(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory).filter((name) => NAME.test(name)) : [];
+}
+
+function timeOf(manifest: string): number | undefined {
+  try {
+    const { madeAtMs } = JSON.parse(readFileSync(manifest, "utf8")) as Partial<BackupManifest>;
+    return typeof madeAtMs === "number" ? madeAtMs : undefined;
+  } catch {
+    return undefined; // none, or no manifest: not complete
+  }
+}

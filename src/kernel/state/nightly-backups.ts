@@ -1,0 +1,128 @@
+/**
+ * The component that makes a backup every night, tests it and keeps the newest ones. A backup that fails is told in readiness
+ * and tried again an hour later; nothing waits for it.
+ */
+import { mkdirSync, statfsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { StewardError, toStewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Component, Health } from "../supervisor/component.ts";
+import { createScheduler } from "../supervisor/scheduler.ts";
+import type { RunBackup } from "./backup-job.ts";
+import { isBackupDue } from "./backup-times.ts";
+import type { TimeOfDay } from "./backup-times.ts";
+import { storeNames } from "./folder-backup.ts";
+import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
+import { fileBytes } from "./lmdb-file.ts";
+
+const LOOK_EVERY_MS = 60_000;
+const LONGEST_MS = 6 * 3_600_000;
+const RETRY_MS = 3_600_000;
+/** A backup must leave this much of its disk, and a tenth of its size for what is written meanwhile. */
+const SPARE_BYTES = 256 * 2 ** 20;
+
+/** What backups work with. */
+export interface BackupsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly run: RunBackup;
+}
+
+/** What to keep where. */
+export interface BackupsOptions {
+  /** The folder of the stores. */
+  readonly directory: string;
+  /** The folder of the backups; made when the first one is. */
+  readonly target: string;
+  readonly at: TimeOfDay;
+  /** Complete backups to keep, at least 1. */
+  readonly keep: number;
+  /** Stores that are made anew and left out; asked before each backup. */
+  readonly derived: () => readonly string[];
+  readonly version: string;
+  /** Components that hold the stores. */
+  readonly needs: readonly string[];
+}
+
+/** The component, named `backups`. */
+export interface Backups extends Component {
+  /** Makes a backup when one is due; what fails is in `health`. The component does this every minute. */
+  look(signal: AbortSignal): Promise<void>;
+}
+
+/** Nightly backups of a folder of stores. */
+export function createBackups(deps: BackupsDeps, options: BackupsOptions): Backups {
+  const keeper = new Keeper(deps, options);
+  const scheduler = createScheduler(deps, { name: "backups", needs: options.needs });
+  const look = (signal: AbortSignal): Promise<void> => keeper.look(signal);
+  scheduler.add({ name: "backup", everyMs: LOOK_EVERY_MS, staggerMs: LOOK_EVERY_MS, overlap: "never", timeoutMs: LONGEST_MS, history: 1, run: (tick) => look(tick.signal) });
+  return { ...scheduler, name: "backups", needs: options.needs, readiness: "reported", look, health: () => keeper.health() };
+}
+
+class Keeper {
+  readonly #deps: BackupsDeps;
+  readonly #options: BackupsOptions;
+  readonly #startedMs: number;
+  #failure: string | undefined;
+  /** Monotonic. */
+  #retryAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: BackupsDeps, options: BackupsOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#startedMs = deps.clock.monotonic();
+  }
+
+  health(): Health {
+    return this.#failure === undefined ? { ok: true } : { ok: false, reason: this.#failure };
+  }
+
+  async look(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    try {
+      if (clock.monotonic() < this.#retryAtMs || !this.#isDue()) return;
+      await this.#make(signal);
+      this.#failure = undefined;
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const error = toStewardError(thrown);
+      this.#retryAtMs = clock.monotonic() + RETRY_MS;
+      this.#failure = `the last backup failed: ${error.message}`;
+      log.warn("a backup failed and is tried again in an hour", { error, directory: this.#options.target });
+    }
+  }
+
+  #isDue(): boolean {
+    const { clock } = this.#deps;
+    const { at, target } = this.#options;
+    return isBackupDue({ nowMs: clock.now(), at, newestMs: keptBackups(target)[0]?.madeAtMs, upMs: clock.monotonic() - this.#startedMs });
+  }
+
+  async #make(signal: AbortSignal): Promise<void> {
+    const { clock, log, run } = this.#deps;
+    const { directory, target, keep, version } = this.#options;
+    const derived = this.#options.derived();
+    const stores = storeNames(directory).filter((name) => !derived.includes(name));
+    if (stores.length === 0) return;
+    mkdirSync(target, { recursive: true, mode: 0o700 });
+    await removeIncomplete(target);
+    checkRoom(target, stores.reduce((sum, name) => sum + fileBytes(join(directory, `${name}.mdb`)), 0));
+    const name = backupName(clock.now());
+    try {
+      const { stores: made } = await run({ directory, target: join(target, name), derived, version }, signal);
+      const removed = await removeOldest(target, keep, name);
+      log.info("a backup was made and tested", { path: join(target, name), stores: made.length, bytes: made.reduce((sum, { bytes }) => sum + bytes, 0), removed: removed.length });
+    } catch (error) {
+      await rm(join(target, name), { recursive: true, force: true });
+      throw error;
+    }
+  }
+}
+
+function checkRoom(target: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(target);
+  if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
+  throw new StewardError("disk_full", `${target} has no room for a backup of ${bytes} bytes`, { rule: "room for a backup", remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory" });
+}
