@@ -7,6 +7,7 @@ import type { Check } from "./load.ts";
 import {
   otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpSignalEnabled, otlpSignalExporters, otlpSignals, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
 } from "./otlp-keys.ts";
+import { checkExporterFiles, type NamedFile } from "./otlp-tls.ts";
 
 /** How failed exports are tried again. */
 export interface RetryOptions {
@@ -72,17 +73,17 @@ export function batchSettings(config: Config, signal: "logs" | "traces"): BatchS
   return { capacity: config.get(maxQueueSize), batchSize: config.get(maxBatchSize), batchDelayMs: config.get(interval) };
 }
 
-/** Endpoints have the shape of their protocol, batches fit their queues, and credentials are whole (facts §8.2, §8.3). */
+/** Endpoints have the shape of their protocol, certificate files can be used, batches fit their queues, and credentials are whole (facts §8.2, §8.3). */
 export const otlpSound: Check = {
   needs: [
-    ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], otlpSignalExporters[signal].protocol, otlpSignalExporters[signal].endpoint]),
+    ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], otlpSignalExporters[signal].protocol, otlpSignalExporters[signal].endpoint, ...tlsKeys(otlpSignalExporters[signal])]),
     ...(["logs", "traces"] as const).flatMap((signal) => [otlpBatch[signal].maxQueueSize, otlpBatch[signal].maxBatchSize]),
-    otlpExporter.protocol, otlpExporter.endpoint, otlpCloudInstance, otlpCloudToken,
+    otlpExporter.protocol, otlpExporter.endpoint, ...tlsKeys(otlpExporter), otlpCloudInstance, otlpCloudToken,
   ],
-  run(config) {
+  run(config, _environment, readFile) {
     const findings = new Map<string, Finding>();
     const add = (finding: Finding): void => void findings.set(finding.path, findings.get(finding.path) ?? finding);
-    for (const signal of otlpSignals) for (const finding of checkEndpoint(config, signal)) add(finding);
+    for (const signal of otlpSignals) for (const finding of [...checkEndpoint(config, signal), ...checkFiles(config, signal, readFile)]) add(finding);
     for (const signal of ["logs", "traces"] as const) {
       const { maxQueueSize, maxBatchSize } = otlpBatch[signal];
       const [queue, batch] = [config.get(maxQueueSize), config.get(maxBatchSize)];
@@ -104,6 +105,20 @@ function checkEndpoint(config: Config, signal: OtlpSignal): Finding[] {
   if (broken === undefined) return [];
   const { line, variable } = { line: undefined, variable: undefined, ...config.source(key) };
   return [{ severity: "error", path: key.path, ...broken, ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }) }];
+}
+
+function tlsKeys({ caFile, certFile, keyFile }: OtlpExporterKeys): readonly Key<string>[] {
+  return [caFile, certFile, keyFile];
+}
+
+function checkFiles(config: Config, signal: OtlpSignal, readFile: (path: string) => string): Finding[] {
+  if (exporterOptions(config, signal) === undefined) return [];
+  const own = otlpSignalExporters[signal];
+  const named = (name: "caFile" | "certFile" | "keyFile"): NamedFile => {
+    const key = config.get(own[name]) === "" ? otlpExporter[name] : own[name];
+    return { key: key.path, file: config.get(key) };
+  };
+  return checkExporterFiles({ ca: named("caFile"), cert: named("certFile"), key: named("keyFile") }, readFile);
 }
 
 interface Settled {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
-import { exporterOptions, otlpSound } from "../../../src/kernel/config/otlp-options.ts";
+import { batchSettings, exporterOptions, otlpSound } from "../../../src/kernel/config/otlp-options.ts";
 import { redactUrl } from "../../../src/kernel/config/redact.ts";
 
 const schema = defineSchema(otlpKeys);
@@ -63,6 +63,38 @@ describe("what is refused", () => {
     expect(config).toBeUndefined();
     expect(findings).toContainEqual(expect.objectContaining({ severity: "error", path, rule: expect.stringMatching(rule) as string }));
     expect(JSON.stringify(findings)).not.toContain("canary");
+  });
+});
+
+describe("certificate files", () => {
+  const tls = "otlp: {protocol: grpc, endpoint: 'host:1', tls: {ca_file: /ca, cert_file: /cert";
+  it.each([
+    [`${tls}}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.key_file: is missing, otlp.tls.cert_file is set"]],
+    [`${tls}, key_file: /gone}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.key_file: /gone cannot be read"]],
+    [`${tls}, key_file: /key}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.cert_file: /cert and /key are no certificate with its key"]],
+    ["otlp: {protocol: grpc, endpoint: 'host:1', metrics: {tls: {key_file: /key}}}", ["otlp.tls.cert_file: is missing, otlp.metrics.tls.key_file is set"]],
+    ["otlp: {tls: {ca_file: /gone}}", []],
+  ])("are judged where something is exported: %s", (yaml, expected) => {
+    const readFile = (path: string): string => {
+      if (path === "/gone") throw new Error("gone");
+      return path === "steward.yaml" ? yaml : "canary";
+    };
+    const { findings } = loadConfig({ file: "steward.yaml", environment: {}, schema, checks: [otlpSound], readFile });
+    const said = findings.filter(({ severity }) => severity === "error").map(({ path, rule }) => `${path}: ${rule.replace(/^\/ca /, "")}`);
+    expect(said.toSorted()).toEqual(expected.map((line) => expect.stringContaining(line) as string));
+    expect(JSON.stringify(findings)).not.toContain("canary");
+  });
+});
+
+describe("queues", () => {
+  it("are what is configured, by OpenTelemetry's variables below the file", () => {
+    const { config } = load("otlp: {batch: {logs: {max_queue_size: 100, export_max_batch_size: 10}}}", { OTEL_BSP_SCHEDULE_DELAY: "250" });
+    expect(config && batchSettings(config, "logs")).toEqual({ capacity: 100, batchSize: 10, batchDelayMs: 0 });
+    expect(config && batchSettings(config, "traces")).toEqual({ capacity: 0, batchSize: 0, batchDelayMs: 250 });
+  });
+
+  it("hold at least one batch", () => {
+    expect(load("otlp: {batch: {traces: {max_queue_size: 10, export_max_batch_size: 11}}}").findings).toContainEqual(expect.objectContaining({ severity: "error", path: "otlp.batch.traces.export_max_batch_size", rule: "must be at most otlp.batch.traces.max_queue_size, which is 10, got 11" }));
   });
 });
 
