@@ -54,15 +54,10 @@ export interface CoreDeps {
   readonly leases: Leases;
   readonly audit: Audit;
   readonly wrapping: Wrapping;
-  readonly sealed: () => boolean;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
 }
-
-/** What is served while the store is sealed: it says so, or ends it (RESOLUTIONS T22). */
-const WHILE_SEALED: ReadonlySet<string> = new Set(["sys/health", "sys/seal-status", "sys/init", "sys/unseal", "sys/leader"]);
-const ASKING: ReadonlySet<CoreRequest["verb"]> = new Set(["read", "list", "help"]);
 
 /** A request on its way. */
 export interface Journey {
@@ -80,9 +75,7 @@ export interface Journey {
 export function createCore(deps: CoreDeps): Core {
   return {
     async handle(request) {
-      if (deps.sealed() && !WHILE_SEALED.has(request.path)) throw new StewardError("sealed", "Vault is sealed");
       const requestId = deps.ids.uuid();
-      if (WHILE_SEALED.has(request.path)) return bare(deps, request, requestId);
       const journey = await authorize(deps, request, requestId);
       try {
         return await serve(deps, journey);
@@ -93,17 +86,6 @@ export function createCore(deps: CoreDeps): Core {
       }
     },
   };
-}
-
-/** The five paths that work sealed and unsealed, without token, policy and audit, as everywhere. */
-async function bare(deps: CoreDeps, request: CoreRequest, requestId: string): Promise<CoreAnswer> {
-  const found = deps.mounts.match(request.path);
-  if (found === undefined) throw noHandler(request.path);
-  const response = await found.mount.backend.handle({
-    id: requestId, operation: request.verb === "write" ? "update" : request.verb, path: found.rest, data: request.data, mountPoint: found.mount.point, signal: request.signal,
-    ...(request.remote === undefined ? {} : { remote: request.remote }),
-  });
-  return { requestId, asked: ASKING.has(request.verb), response, lease: undefined, auth: undefined, wrap: undefined, warnings: response?.warnings ?? [], copyToTop: false };
 }
 
 async function serve(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {

@@ -156,16 +156,6 @@ describe("wrapping", () => {
   });
 });
 
-describe("a sealed store", () => {
-  it("answers nothing but the five paths that say so or end it", async () => {
-    const house = fakeHouse();
-    house.sealed = true;
-    await expect(house.ask({})).rejects.toMatchObject({ code: "sealed", message: "Vault is sealed" });
-    await expect(house.ask({ path: "m/open", verb: "read" })).rejects.toMatchObject({ code: "sealed" });
-    expect(house.steps).toEqual([]);
-  });
-});
-
 describe("an error of the backend", () => {
   it("is audited with its text and reaches the caller", async () => {
     const house = fakeHouse();

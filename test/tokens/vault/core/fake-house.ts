@@ -24,7 +24,6 @@ export interface FakeHouse {
   readonly failing: Map<string, Error>;
   decision: Decision;
   entry: TokenEntry | undefined;
-  sealed: boolean;
   handler: PathHandler;
   ask(request: Partial<CoreRequest>): ReturnType<Core["handle"]>;
 }
@@ -49,7 +48,7 @@ export function fakeHouse(): FakeHouse {
     if (error !== undefined) throw error;
     steps.push(`${name}.`);
   };
-  const state = { decision: { allowed: true, granting: ["p"], wrap: {}, root: false } as Decision, entry: liveEntry as TokenEntry | undefined, sealed: false, handler: (async () => minted) as PathHandler };
+  const state = { decision: { allowed: true, granting: ["p"], wrap: {}, root: false } as Decision, entry: liveEntry as TokenEntry | undefined, handler: (async () => minted) as PathHandler };
   const audited: FakeHouse["audited"] = [];
   const leased: LeaseSpec[] = [];
   const revoked: Data[] = [];
@@ -69,7 +68,7 @@ export function fakeHouse(): FakeHouse {
     point: "m/", class: "secret", type: "fake", accessor: "fake_1", uuid: "u", description: "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, backend,
   };
   const deps: CoreDeps = {
-    sealed: () => state.sealed, clock: { now: () => 1_000_000, monotonic: () => 0, timer: () => ({ [Symbol.dispose]: () => undefined }) }, ids: systemIds,
+    clock: { now: () => 1_000_000, monotonic: () => 0, timer: () => ({ [Symbol.dispose]: () => undefined }) }, ids: systemIds,
     log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
     mounts: {
       match: (at) => (at.startsWith("m/") ? { mount, rest: at.slice(2) } : undefined), at: () => mount, forLease: () => mount, all: () => [mount],

@@ -1,0 +1,70 @@
+/**
+ * The door of the secrets manager: five paths answer sealed and unsealed alike, everything else only while the store is unsealed
+ * (RESOLUTIONS T22). It counts who is inside, so that sealing can let them finish.
+ */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+import type { Backend } from "../../logical/types.ts";
+import type { Core, CoreAnswer, CoreRequest } from "./core.ts";
+
+const STATUS_PATHS: ReadonlySet<string> = new Set(["sys/health", "sys/seal-status", "sys/init", "sys/unseal", "sys/leader"]);
+
+/** What is behind the door. */
+export interface FrontDeps {
+  /** Answers the five paths, below `sys/`. */
+  readonly status: Backend;
+  readonly ids: Ids;
+}
+
+/** A core whose inside may come and go. */
+export interface Front extends Core {
+  /** Lets requests in from now on. */
+  open(core: Core): void;
+  /** Lets nobody in any more. Resolves when all that are inside have left. */
+  close(): Promise<void>;
+  isOpen(): boolean;
+}
+
+/** A closed door. */
+export function createFront({ status, ids }: FrontDeps): Front {
+  let inside: Core | undefined;
+  let count = 0;
+  let left: (() => void) | undefined;
+
+  async function enter(core: Core, request: CoreRequest): Promise<CoreAnswer> {
+    count += 1;
+    try {
+      return await core.handle(request);
+    } finally {
+      count -= 1;
+      if (count === 0) left?.();
+    }
+  }
+
+  return {
+    async handle(request) {
+      if (STATUS_PATHS.has(request.path)) return bare(status, ids, request);
+      if (inside === undefined) throw new StewardError("sealed", "Vault is sealed");
+      return enter(inside, request);
+    },
+    open: (core) => void (inside = core),
+    close() {
+      inside = undefined;
+      if (count === 0) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      left = resolve;
+      return promise;
+    },
+    isOpen: () => inside !== undefined,
+  };
+}
+
+/** Without token, policy and audit, as everywhere. */
+async function bare(status: Backend, ids: Ids, request: CoreRequest): Promise<CoreAnswer> {
+  const requestId = ids.uuid();
+  const response = await status.handle({
+    id: requestId, operation: request.verb === "write" ? "update" : request.verb, path: request.path.slice("sys/".length), data: request.data, mountPoint: "sys/", signal: request.signal,
+    ...(request.remote === undefined ? {} : { remote: request.remote }),
+  });
+  return { requestId, asked: request.verb !== "write" && request.verb !== "delete", response, lease: undefined, auth: undefined, wrap: undefined, warnings: response?.warnings ?? [], copyToTop: false };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { systemIds } from "../../../../src/kernel/base/ids.ts";
+import { Secret } from "../../../../src/kernel/base/secret.ts";
+import { EmptyFieldsSchema } from "../../../../src/gen/steward/tokens/v1/sys_fields_pb.ts";
+import { createBackend } from "../../../../src/tokens/logical/backend.ts";
+import { definePath } from "../../../../src/tokens/logical/define-path.ts";
+import type { Core, CoreAnswer, CoreRequest } from "../../../../src/tokens/vault/core/core.ts";
+import { createFront } from "../../../../src/tokens/vault/core/front.ts";
+
+const status = createBackend({ type: "system", help: "", paths: [definePath({ pattern: "health", fields: EmptyFieldsSchema, operations: { read: async () => ({ data: { sealed: true } }) }, synopsis: "s", description: "d" })] });
+const request: CoreRequest = { verb: "read", path: "m/x", data: {}, token: Secret.of("t", "t"), remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal };
+const answer: CoreAnswer = { requestId: "r", asked: true, response: { data: { a: 1 } }, lease: undefined, auth: undefined, wrap: undefined, warnings: [], copyToTop: false };
+
+describe("the door", () => {
+  it("lets nobody in while the store is sealed, but says that it is", async () => {
+    const front = createFront({ status, ids: systemIds });
+    await expect(front.handle(request)).rejects.toMatchObject({ code: "sealed", message: "Vault is sealed" });
+    expect((await front.handle({ ...request, path: "sys/health" })).response?.data).toEqual({ sealed: true });
+  });
+
+  it("lets everybody in once it is open", async () => {
+    const front = createFront({ status, ids: systemIds });
+    front.open({ handle: async () => answer });
+    expect(await front.handle(request)).toBe(answer);
+  });
+
+  it("closes at once and waits for those inside", async () => {
+    const front = createFront({ status, ids: systemIds });
+    const { promise, resolve } = Promise.withResolvers<CoreAnswer>();
+    const core: Core = { handle: () => promise };
+    front.open(core);
+    const inside = front.handle(request);
+    let closed = false;
+    const closing = front.close().then(() => (closed = true));
+    await expect(front.handle(request)).rejects.toMatchObject({ code: "sealed" });
+    expect(closed).toBe(false);
+    resolve(answer);
+    expect(await inside).toBe(answer);
+    await closing;
+    expect(front.isOpen()).toBe(false);
+  });
+});
