@@ -44,7 +44,7 @@ export interface RefreshingOptions {
 /** A credential that is fetched on demand, once for all who wait, and again when it ends or is refused. */
 export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer {
   const scheme = options.scheme ?? "Bearer";
-  let held: { readonly value: Secret; readonly expiresAtMs: number } | undefined;
+  let held: { readonly value: Secret; readonly expiresAtMs: number; readonly endsMonotonicMs: number } | undefined;
   let fetching: Promise<Secret> | undefined;
 
   // Not the signal of whoever came first: the others must not fail because that one left.
@@ -53,13 +53,17 @@ export function refreshing(options: RefreshingOptions, clock: Clock): Authorizer
     using deadline = createDeadline(clock, options.fetchMs, never, () => new StewardError("deadline", `no credential within ${options.fetchMs} ms`));
     const granted = await until(options.fetch(deadline.signal), deadline.signal);
     const value = granted.token.use((token) => Secret.of(`${scheme} ${token}`, granted.token.origin));
-    held = { value, expiresAtMs: granted.expiresAtMs };
+    held = { value, expiresAtMs: granted.expiresAtMs, endsMonotonicMs: clock.monotonic() + granted.expiresAtMs - clock.now() };
     return value;
   }
 
+  // By both clocks, so that setting the wall clock back makes no credential live longer.
+  const lives = ({ expiresAtMs, endsMonotonicMs }: NonNullable<typeof held>): boolean =>
+    clock.now() < expiresAtMs - options.earlyMs && clock.monotonic() < endsMonotonicMs - options.earlyMs;
+
   return {
     authorization(signal) {
-      if (held !== undefined && clock.now() < held.expiresAtMs - options.earlyMs) return Promise.resolve(held.value);
+      if (held !== undefined && lives(held)) return Promise.resolve(held.value);
       fetching ??= renew().finally(() => { fetching = undefined; });
       return until(fetching, signal);
     },

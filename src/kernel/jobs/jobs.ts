@@ -82,7 +82,7 @@ class EnvJobs implements Jobs {
       if (row === undefined) throw notFound(id);
       if (!isActive(row.status)) throw new StewardError("conflict", `the job ${id} is ${row.status} and cannot be cancelled`, { rule: "job state" });
       const reached = this.#runs.get(id)?.run?.progress.state ?? {};
-      const cancelled: JobRow = { ...row, ...reached, status: "cancelled", completedAtMs: clock.now() };
+      const cancelled: JobRow = { ...row, ...reached, status: "cancelled", completedAtMs: notBefore(row, clock.now()) };
       this.#end(tx, cancelled);
       tx.after(() => this.#runs.get(id)?.run?.interrupt(new StewardError("cancelled", `the job ${id} was cancelled`)));
       return cancelled;
@@ -176,7 +176,7 @@ class EnvJobs implements Jobs {
     const begun = await env.write((tx) => {
       const row = tx.get(jobs, run.id);
       if (row === undefined || !isActive(row.status)) return false;
-      const running: JobRow = { ...row, status: "running", startedAtMs: row.startedAtMs ?? clock.now(), attempts: row.attempts + 1 };
+      const running: JobRow = { ...row, status: "running", startedAtMs: row.startedAtMs ?? notBefore(row, clock.now()), attempts: row.attempts + 1 };
       tx.put(jobs, run.id, running);
       tx.after(() => this.#options.changed?.(showRow(running)));
       tx.after(() => this.#watchers.wake(run.id));
@@ -207,7 +207,7 @@ class EnvJobs implements Jobs {
       try {
         await env.write((tx) => {
           const row = tx.get(jobs, id);
-          if (row !== undefined && isActive(row.status)) this.#end(tx, { ...row, ...fields, completedAtMs: clock.now() });
+          if (row !== undefined && isActive(row.status)) this.#end(tx, { ...row, ...fields, completedAtMs: notBefore(row, clock.now()) });
         });
         return;
       } catch (error) {
@@ -233,6 +233,11 @@ class EnvJobs implements Jobs {
   #assertTaking(): void {
     if (this.#stopping.signal.aborted) throw new StewardError("not_ready", "Steward is stopping and starts no jobs");
   }
+}
+
+/** A wall clock that is set back makes no job end before it began. */
+function notBefore({ createdAtMs, startedAtMs = createdAtMs }: JobRow, nowMs: number): number {
+  return Math.max(nowMs, startedAtMs, createdAtMs);
 }
 
 function whyNotResumed(type: AnyJobType | undefined, row: JobRow): string | undefined {
