@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { reportTelemetry } from "../../../src/kernel/telemetry/house-report.ts";
 import type { ErrorClass } from "../../../src/kernel/telemetry/status.ts";
 import type { Receiver } from "../../support/otlp/receiver.ts";
 import { startReceiver } from "../../support/otlp/receiver.ts";
-import { happened, level, NEVER_MS, plainLevel, spec, startTelemetry } from "./fixtures.ts";
+import { parseExposition } from "./exposition-parser.ts";
+import { happened, level, NEVER_MS, plainLevel, scrape, span, spec, startTelemetry } from "./fixtures.ts";
 
 let receiver: Receiver | undefined;
 afterEach(async () => {
@@ -36,6 +38,28 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     expect(await telemetry.flush(5_000)).toBe(true);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, consecutiveFailures: 1, items: 0, itemsLost: 1, lastSuccessMs: undefined });
+  });
+
+  it.each(refusals)("is entered for records and spans as well when it refuses %s", async (_name, grpc, http, expected) => {
+    receiver = await startReceiver({ protocol });
+    receiver.answer = { kind: "refuse", grpc, http };
+    await using telemetry = await startTelemetry({ logs: target(receiver.endpoint), traces: target(receiver.endpoint), pull: true });
+    const scope = telemetry.scope(spec());
+    using _report = reportTelemetry(scope, telemetry);
+    scope.log(happened, "x", { who: "a", count: 1 });
+    telemetry.span(() => span("a"));
+    telemetry.span(() => span("b"));
+    expect(await telemetry.flush(10_000)).toBe(true);
+    const { logs, traces, metrics } = telemetry.status().ledger?.signals ?? {};
+    expect(logs).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, items: 0, itemsLost: 1 });
+    expect(traces).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, items: 0, itemsLost: 2 });
+    expect(metrics?.requests).toBe(0);
+    const { samples } = parseExposition(await scrape(telemetry));
+    const value = (name: string, labels: object): number | undefined => samples.find((each) => each.name === name && Object.entries(labels).every(([label, said]) => each.labels[label] === said))?.value;
+    expect(value("svc_export_failures_total", { error_type: expected, signal: "logs" })).toBe(1);
+    expect(value("svc_export_failures_total", { error_type: expected, signal: "traces" })).toBe(1);
+    expect(value("svc_export_lost_total", { reason: "failed", signal: "traces" })).toBe(2);
+    expect(value("svc_export_spans_total", {})).toBe(0);
   });
 
   it("is entered as unavailable when it is down, logged once, and said to be well when it returns", async () => {
@@ -86,11 +110,13 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
   it("that takes only a part is counted, but not as a failure", async () => {
     receiver = await startReceiver({ protocol });
     receiver.answer = { kind: "partial", rejected: 2 };
-    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), logs: target(receiver.endpoint), pull: false });
+    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), logs: target(receiver.endpoint), traces: target(receiver.endpoint), pull: false });
     const scope = telemetry.scope(spec());
     scope.gauge(plainLevel, 1, {});
     scope.log(happened, "x", { who: "a", count: 1 });
+    telemetry.span(() => span("a"));
     await telemetry.flush(5_000);
+    expect(telemetry.status().ledger?.signals.traces).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
     expect(telemetry.status().ledger?.signals.logs).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
   });
@@ -121,6 +147,39 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     await telemetry.flush(20_000);
     expect(receiver.logs().map((record) => record.body)).toEqual(Array.from({ length: 2_048 }, (_, index) => `record ${index}`));
     expect(telemetry.status().logs.held).toBe(0);
+  });
+});
+
+describe.each(["grpc", "http"] as const)("Spans over %s", (protocol) => {
+  it("that wait for a receiver are bounded like records, and the newest go", async () => {
+    receiver = await startReceiver({ protocol });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    receiver.answer = { kind: "hold", until: promise };
+    await using telemetry = await startTelemetry({ traces: { protocol, endpoint: receiver.endpoint, timeoutMs: 20_000, capacity: 100, batchSize: 10, batchDelayMs: 1 }, pull: false });
+    telemetry.scope(spec());
+    for (let index = 0; index < 1_000; index++) telemetry.span(() => span(`span ${index}`));
+    expect(telemetry.status().spans).toEqual({ held: 100, capacity: 100, dropped: 900, lost: 0 });
+    receiver.answer = { kind: "accept" };
+    resolve();
+    await telemetry.flush(20_000);
+    expect(receiver.spanBatches.every((batch) => batch.length <= 10)).toBe(true);
+    expect(receiver.spans().map(({ name }) => name).toSorted()).toEqual(Array.from({ length: 100 }, (_, index) => `span ${index}`).toSorted());
+    expect(telemetry.status().ledger?.traces).toEqual({ held: 0, capacity: 100, droppedQueueFull: 0 });
+    expect(telemetry.status().spans.held).toBe(0);
+  });
+
+  it("arrive as they were: identity, parent, links, state, times, status and the process's resource", async () => {
+    receiver = await startReceiver({ protocol });
+    await using telemetry = await startTelemetry({ traces: { protocol, endpoint: receiver.endpoint }, pull: false });
+    telemetry.scope(spec("process", { logResource: { "service.version": "1.2.3" } }));
+    const remote = { traceId: "1".repeat(32), spanId: "2".repeat(16), traceFlags: 1, traceState: "vendor=value", isRemote: true };
+    telemetry.span(() => ({ ...span("GET /a"), context: { ...remote, spanId: "3".repeat(16), isRemote: false }, parent: remote, links: [{ ...remote, spanId: "4".repeat(16) }], status: { code: 2, message: "no" } }));
+    await telemetry.flush(5_000);
+    expect(receiver.spans()).toEqual([{
+      resource: { "service.name": "steward", "service.instance.id": "process", "service.version": "1.2.3" }, scope: "steward", name: "GET /a", kind: 2,
+      traceId: remote.traceId, spanId: "3".repeat(16), parentSpanId: remote.spanId, traceState: "vendor=value", attributes: { "http.route": "/a" }, status: 2,
+      links: [{ traceId: remote.traceId, spanId: "4".repeat(16) }], startMs: 1_700_000_000_000, endMs: 1_700_000_001_500,
+    }]);
   });
 });
 

@@ -2,6 +2,7 @@
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Log } from "../../../src/kernel/base/log.ts";
 import { defineLogRecord, defineMetric } from "../../../src/kernel/telemetry/catalogue.ts";
+import type { WireSpan } from "../../../src/kernel/telemetry/messages.ts";
 import type { TelemetryOptions } from "../../../src/kernel/telemetry/options.ts";
 import { createTelemetry } from "../../../src/kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../../../src/kernel/telemetry/telemetry.ts";
@@ -28,6 +29,14 @@ export function memoryLog(): Log & { readonly lines: string[] } {
   const write = (level: string) => (message: string, fields?: object): void => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`);
   const log: Log & { readonly lines: string[] } = { lines, debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error"), child: () => log };
   return log;
+}
+
+/** A span of a request that took a second and a half. */
+export function span(name: string): Omit<WireSpan, "scope"> {
+  return {
+    tracer: "steward", name, kind: 1, context: { traceId: "a".repeat(32), spanId: "b".repeat(16), traceFlags: 1, traceState: undefined, isRemote: false }, parent: undefined,
+    start: [1_700_000_000, 0], end: [1_700_000_001, 500_000_000], duration: [1, 500_000_000], status: { code: 0 }, attributes: { "http.route": "/a" }, links: [], droppedAttributes: 0,
+  };
 }
 
 /** An hour: nothing is exported but by a flush. */

@@ -52,7 +52,7 @@ describe.skipIf(!hasOpenssl).each(["grpc", "http"] as const)("An exporter over %
 
   it.each([["nobody", () => ({})], ["another one", () => ({ ca: stranger.cert })]])("sends nothing to that receiver when it trusts %s", async (_who, tls) => {
     const { ledger } = await send(server, tls());
-    expect([ledger?.signals.metrics, ledger?.signals.logs]).toMatchObject([{ failures: 1, itemsLost: 1, items: 0 }, { failures: 1, itemsLost: 1, items: 0 }]);
+    expect([ledger?.signals.metrics, ledger?.signals.logs]).toMatchObject([{ failuresByClass: { unavailable: 1 }, itemsLost: 1, items: 0 }, { failuresByClass: { unavailable: 1 }, itemsLost: 1, items: 0 }]);
     expect(receiver?.sizes).toEqual([]);
   });
 

@@ -15,6 +15,9 @@ const SYSTEM: Readonly<Record<string, ErrorClass>> = {
   EHOSTUNREACH: "unavailable", ENETUNREACH: "unavailable", ETIMEDOUT: "timeout",
 };
 
+/** A receiver that TLS does not let us speak with; gRPC says unavailable by itself. */
+const UNTRUSTED = /^(ERR_SSL|ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+
 /** gRPC statuses after which the same request may be sent again (OTLP specification). */
 export const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 10, 11, 14, 15]);
 
@@ -25,7 +28,7 @@ export function classify(error: unknown, httpStatus?: number): ErrorClass {
   // A receiver's limit on size is answered by gRPC with the status of a quota.
   if (code === 8 && /larger than max|too large/i.test(text)) return "invalid";
   if (typeof code === "number") return (code < 100 ? GRPC : HTTP)[code] ?? "other";
-  if (typeof code === "string") return SYSTEM[code] ?? "other";
+  if (typeof code === "string") return SYSTEM[code] ?? (UNTRUSTED.test(code) ? "unavailable" : "other");
   if (/timed out|timeout/i.test(text)) return "timeout";
   if (/retryable status/.test(text) && httpStatus !== undefined) return HTTP[httpStatus] ?? "other";
   return "other";
