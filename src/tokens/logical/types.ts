@@ -82,6 +82,8 @@ export interface AuthGrant {
   readonly entry: TokenEntry;
   /** What is left of it, whole seconds; 0 for ever. */
   readonly ttlMs: number;
+  /** The request made it: it must end when its answer cannot be given. False for a renewal, which leaves a token that was there before. */
+  readonly made: boolean;
 }
 
 /** What a backend answers. No answer at all means "nothing there" to a read or list, and "done" to anything else. */

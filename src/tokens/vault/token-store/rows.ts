@@ -1,0 +1,32 @@
+/** From stored tokens to entries and back. */
+import { create } from "@bufbuild/protobuf";
+import { TokenMetaSchema, TokenRowSchema, type TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import type { TokenEntry, TokenSpec } from "../types.ts";
+
+/** A new token's row; its times are those of the store's clock. */
+export function rowOf(spec: TokenSpec, made: { readonly accessor: string; readonly accessorKey: string; readonly nowMs: number }): TokenRow {
+  const { accessor, accessorKey, nowMs } = made;
+  const row = create(TokenRowSchema, {
+    accessor, accessorKey, policies: [...spec.policies], path: spec.path, displayName: spec.displayName, numUses: spec.numUses, createdAtMs: nowMs, creationTtlMs: spec.ttlMs,
+    explicitMaxTtlMs: spec.explicitMaxTtlMs, maxTtlMs: spec.maxTtlMs ?? 0, periodMs: spec.periodMs, renewable: spec.renewable, boundCidrs: [...(spec.boundCidrs ?? [])],
+  });
+  if (spec.meta !== undefined) row.meta = create(TokenMetaSchema, { values: { ...spec.meta } });
+  if (spec.parent !== undefined) row.parent = spec.parent;
+  if (spec.role !== undefined) row.role = spec.role;
+  if (spec.ttlMs > 0) row.expiresAtMs = nowMs + spec.ttlMs;
+  return row;
+}
+
+/** What a row says, in the times of the store's clock. */
+export function entryOf(key: string, row: TokenRow): TokenEntry {
+  const { accessor, policies, path, displayName, meta, entityId, numUses, parent, createdAtMs, creationTtlMs, expiresAtMs, explicitMaxTtlMs, periodMs, renewable, lastRenewalAtMs, role, boundCidrs } = row;
+  return {
+    key, type: "service", accessor, policies, path, displayName, meta: meta?.values, entityId, numUses, parent, createdAtMs, creationTtlMs, expiresAtMs, explicitMaxTtlMs, periodMs,
+    renewable, lastRenewalAtMs, role, boundCidrs,
+  };
+}
+
+/** Whether a stored token may still be used. */
+export function isLive(row: Pick<TokenRow, "ending" | "numUses" | "expiresAtMs">, nowMs: number): boolean {
+  return !row.ending && row.numUses >= 0 && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
+}

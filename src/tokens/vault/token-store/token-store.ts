@@ -1,0 +1,236 @@
+/**
+ * The tokens: who a secret is, until when, how often, and what came of it (facts §2.6). A service token is a row under the HMAC of
+ * its id; a batch token is its own record. Times are those of a clock that never steps back, so that setting the wall clock back
+ * lengthens no token's life; what is shown is wall time.
+ */
+import { create } from "@bufbuild/protobuf";
+import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import { LeaseClockRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { assert, StewardError } from "../../../kernel/base/errors.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import { Secret } from "../../../kernel/base/secret.ts";
+import { createDue, type Due } from "../../../kernel/state/due.ts";
+import type { Env, Tx } from "../../../kernel/state/types.ts";
+import type { Component } from "../../../kernel/supervisor/component.ts";
+import { createLeaseClock, type LeaseClock } from "../leases/lease-clock.ts";
+import type { MadeToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
+import { createBatchTokens, type BatchTokens } from "./batch.ts";
+import { createTokenCache, type KnownToken, type TokenCache } from "./cache.ts";
+import { createEnding, type EndHook, type Ending } from "./ending.ts";
+import { entryOf, isLive, rowOf } from "./rows.ts";
+import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
+import { TOKEN_TIMERS, tokenChildren, tokenClock, tokenRows } from "./tables.ts";
+import { effectiveTtl, type TtlLimits } from "./ttl.ts";
+
+/** How the id of a service token begins (RESOLUTIONS T19). */
+const SERVICE_PREFIX = "hvs.";
+const RANDOM_LENGTH = 24;
+/** Clients send it in a header of at most 16 KiB. */
+const MAX_ID_LENGTH = 4 * 1024;
+/** A token whose last use was taken ends by then, even when whoever took it never came back. */
+const LAST_USE_MS = 120_000;
+const SLICE_MS = 2;
+/** Timers handed over at once. */
+const BATCH = 256;
+
+/** What tokens work with. `env` holds `tokenTables` and is unsealed; `limits` are those of the mount `auth/token/`. */
+export interface TokensDeps {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits: () => TtlLimits;
+}
+
+/** Terms that a role sets anew at a renewal. */
+export interface RenewTerms {
+  readonly usualMs: number;
+  readonly maxTtlMs: number;
+  readonly periodMs: number;
+}
+
+/** The tokens with a life of their own. */
+export interface TokenStore extends Tokens {
+  renew(entry: TokenEntry, incrementMs: number | undefined, terms?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
+  /** Ends tokens at their times while it runs. */
+  readonly component: Component;
+}
+
+/** The tokens of an environment. To be made anew after it was sealed. Throws `sealed`. */
+export async function createTokens(deps: TokensDeps): Promise<TokenStore> {
+  const secrets = await openTokenSecrets(deps.env, deps.ids);
+  const clock = createLeaseClock(deps.clock);
+  const mark = deps.env.read((snapshot) => snapshot.get(tokenClock, ""));
+  if (mark !== undefined) clock.resume(mark);
+  return new EnvTokens(deps, { secrets, clock });
+}
+
+class EnvTokens implements TokenStore {
+  readonly component: Component;
+  readonly #deps: TokensDeps;
+  readonly #secrets: TokenSecrets;
+  readonly #clock: LeaseClock;
+  readonly #timers: Due;
+  readonly #batch: BatchTokens;
+  readonly #cache: TokenCache = createTokenCache();
+  readonly #hooks: EndHook[] = [];
+  readonly #ending: Ending;
+
+  constructor(deps: TokensDeps, { secrets, clock }: { readonly secrets: TokenSecrets; readonly clock: LeaseClock }) {
+    this.#deps = deps;
+    this.#secrets = secrets;
+    this.#clock = clock;
+    this.#timers = createDue({ env: deps.env, clock, log: deps.log }, TOKEN_TIMERS.name, TOKEN_TIMERS.rows);
+    this.#batch = createBatchTokens(secrets.batchKey, deps.ids);
+    this.#ending = createEnding({ env: deps.env, timers: this.#timers, clock, hooks: this.#hooks, forget: (key) => this.#cache.forget(key) });
+    this.component = this.#timers.run((ids, signal) => this.#ending.due(ids, signal), { batch: BATCH, parallel: 1 });
+  }
+
+  lookup(id: Secret): TokenEntry | undefined {
+    const key = this.#secrets.keyOf(id);
+    const known = this.#find(key);
+    if (known !== undefined) return this.#live(known);
+    const entry = this.#batch.open(id, key);
+    if (entry === undefined || this.#clock.now() >= (entry.expiresAtMs ?? 0)) return undefined;
+    // What a batch token may do ends with the token it came from.
+    return entry.parent !== undefined && this.byKey(entry.parent) === undefined ? undefined : this.#shown(entry);
+  }
+
+  byAccessor(accessor: string): TokenEntry | undefined {
+    const [key] = accessor === "" ? [] : this.#deps.env.read((snapshot) => snapshot.find(tokenRows, "accessor", [this.#secrets.accessorKey(accessor)]));
+    return key === undefined ? undefined : this.byKey(key);
+  }
+
+  byKey(key: string): TokenEntry | undefined {
+    const known = this.#find(key);
+    return known === undefined ? undefined : this.#live(known);
+  }
+
+  async create(spec: TokenSpec): Promise<MadeToken> {
+    return await this.#deps.env.write((tx) => this.createIn(tx, spec));
+  }
+
+  createIn(tx: Tx, spec: TokenSpec): MadeToken {
+    const nowMs = this.#clock.now();
+    assert(spec.ttlMs > 0 || spec.type === "service", "a batch token has an end");
+    if (spec.parent !== undefined) this.#assertParent(tx, spec.parent, nowMs);
+    this.#mark(tx);
+    if (spec.type === "batch") return this.#createBatch(spec, nowMs);
+    const id = spec.id ?? Secret.of(SERVICE_PREFIX + this.#deps.ids.base62(RANDOM_LENGTH), "token store");
+    if (id.use((value) => value.length === 0 || value.length > MAX_ID_LENGTH)) throw new StewardError("invalid", `a token's id has 1 to ${MAX_ID_LENGTH} characters`, { field: "id", rule: "length" });
+    const key = this.#secrets.keyOf(id);
+    if (tx.get(tokenRows, key) !== undefined) throw new StewardError("invalid", "cannot create a token with a duplicate ID", { field: "id", rule: "unique" });
+    const accessor = this.#deps.ids.base62(RANDOM_LENGTH);
+    const row = rowOf(spec, { accessor, accessorKey: this.#secrets.accessorKey(accessor), nowMs });
+    tx.put(tokenRows, key, row);
+    if (row.parent !== undefined) tx.put(tokenChildren, [row.parent, key], true);
+    if (row.expiresAtMs !== undefined) this.#timers.set(tx, key, row.expiresAtMs);
+    return { id, entry: this.#shown(entryOf(key, row)) };
+  }
+
+  async use(entry: TokenEntry): Promise<TokenEntry | undefined> {
+    if (entry.numUses === 0) return entry;
+    return await this.#deps.env.write((tx) => {
+      const nowMs = this.#clock.now();
+      const row = tx.get(tokenRows, entry.key);
+      if (row === undefined || !isLive(row, nowMs)) return undefined;
+      if (row.numUses > 0) row.numUses = row.numUses === 1 ? -1 : row.numUses - 1;
+      if (row.numUses === -1) this.#timers.set(tx, entry.key, Math.min(row.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + LAST_USE_MS));
+      this.#put(tx, entry.key, row);
+      return this.#shown(entryOf(entry.key, row));
+    });
+  }
+
+  async renew(entry: TokenEntry, incrementMs: number | undefined, terms?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
+    if (entry.type === "batch") throw new StewardError("invalid", "batch tokens cannot be renewed", { rule: "type" });
+    return await this.#deps.env.write((tx) => {
+      const nowMs = this.#clock.now();
+      const row = tx.get(tokenRows, entry.key);
+      // The last use of a token may be its renewal; that helps nobody and harms nobody.
+      if (row === undefined || !isLive({ ...row, numUses: 0 }, nowMs)) throw new StewardError("invalid", "token not found", { rule: "live" });
+      if (!row.renewable || row.expiresAtMs === undefined) throw new StewardError("invalid", "lease is not renewable", { rule: "renewable" });
+      const { usualMs, maxTtlMs, periodMs } = terms ?? { usualMs: row.creationTtlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
+      const { ttlMs, warnings } = effectiveTtl({
+        incrementMs: incrementMs ?? 0, usualMs, periodMs, maxTtlMs, explicitMaxTtlMs: row.explicitMaxTtlMs, startedAtMs: row.createdAtMs, nowMs, limits: this.#deps.limits(),
+      });
+      row.expiresAtMs = nowMs + ttlMs;
+      row.lastRenewalAtMs = nowMs;
+      if (row.numUses !== -1) this.#timers.set(tx, entry.key, row.expiresAtMs);
+      this.#mark(tx);
+      this.#put(tx, entry.key, row);
+      return { entry: this.#shown(entryOf(entry.key, row)), warnings };
+    });
+  }
+
+  async revoke(key: string, { orphanChildren = false }: { readonly orphanChildren?: boolean } = {}): Promise<void> {
+    await this.#ending.end(key, { orphanChildren });
+  }
+
+  async accessors(signal: AbortSignal): Promise<readonly string[]> {
+    const found: string[] = [];
+    await this.#deps.env.scan(tokenRows, (batch) => {
+      const nowMs = this.#clock.now();
+      for (const [, row] of batch) if (isLive(row, nowMs)) found.push(row.accessor);
+    }, { sliceMs: SLICE_MS, signal });
+    return found.toSorted();
+  }
+
+  onEnd(seen: EndHook): void {
+    this.#hooks.push(seen);
+  }
+
+  #createBatch(spec: TokenSpec, nowMs: number): MadeToken {
+    const { policies, path, displayName, meta, parent, ttlMs, explicitMaxTtlMs, role, boundCidrs = [] } = spec;
+    const entry: Omit<TokenEntry, "key"> = {
+      type: "batch", accessor: "", policies, path, displayName, meta, entityId: "", numUses: 0, parent, createdAtMs: nowMs, creationTtlMs: ttlMs, expiresAtMs: nowMs + ttlMs,
+      explicitMaxTtlMs, periodMs: 0, renewable: false, lastRenewalAtMs: undefined, role, boundCidrs,
+    };
+    const id = this.#batch.seal(entry);
+    return { id, entry: this.#shown({ ...entry, key: this.#secrets.keyOf(id) }) };
+  }
+
+  #assertParent(tx: Tx, key: string, nowMs: number): void {
+    const parent = tx.get(tokenRows, key);
+    if (parent === undefined || !isLive({ ...parent, numUses: 0 }, nowMs)) throw new StewardError("denied", "parent token lookup failed: no parent found", { rule: "parent" });
+  }
+
+  #find(key: string): KnownToken | undefined {
+    const held = this.#cache.get(key);
+    if (held !== undefined) return held;
+    const row = this.#deps.env.read((snapshot) => snapshot.get(tokenRows, key));
+    if (row === undefined) return undefined;
+    const known = { row, entry: entryOf(key, row) };
+    this.#cache.set(key, known);
+    return known;
+  }
+
+  #live({ row, entry }: KnownToken): TokenEntry | undefined {
+    return isLive(row, this.#clock.now()) ? this.#shown(entry) : undefined;
+  }
+
+  #put(tx: Tx, key: string, row: TokenRow): void {
+    tx.put(tokenRows, key, row);
+    tx.after(() => this.#cache.forget(key));
+  }
+
+  // While the clock is where the wall's is, as nearly always, nothing is to be said.
+  #mark(tx: Tx): void {
+    const { steadyMs, wallMs } = this.#clock.mark();
+    const before = tx.get(tokenClock, "");
+    if (Math.abs(steadyMs - wallMs - (before === undefined ? 0 : before.steadyMs - before.wallMs)) < 1_000) return;
+    tx.put(tokenClock, "", create(LeaseClockRowSchema, { steadyMs, wallMs }));
+  }
+
+  /** An entry in wall times. */
+  #shown(entry: TokenEntry): TokenEntry {
+    const aheadMs = this.#clock.now() - this.#clock.toWall(this.#clock.now());
+    if (aheadMs < 1_000) return entry;
+    const { createdAtMs, expiresAtMs, lastRenewalAtMs } = entry;
+    return {
+      ...entry, createdAtMs: createdAtMs - aheadMs,
+      expiresAtMs: expiresAtMs === undefined ? undefined : expiresAtMs - aheadMs, lastRenewalAtMs: lastRenewalAtMs === undefined ? undefined : lastRenewalAtMs - aheadMs,
+    };
+  }
+}
