@@ -38,8 +38,12 @@ const rows: Readonly<Record<Code, Row>> = {
   internal: row(500, 500, "INTERNAL_ERROR", 500, RpcCode.Internal),
 };
 
+/** The rule of an `invalid` for a body of a type that the method does not take. */
+export const MEDIA_TYPE = "media_type";
+
 /** The HTTP status of an error on a REST surface. */
 export function httpStatus(error: StewardError, dialect: DialectName): number {
+  if (error.rule === MEDIA_TYPE && dialect === "vault") return 415;
   return rows[error.code].status[dialect];
 }
 

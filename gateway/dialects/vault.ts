@@ -28,5 +28,7 @@ function envelope(requestId: string, data: string): string {
 function texts(error: StewardError, options: FailureOptions): string[] {
   if (error.code === "unauthenticated") return ["permission denied"];
   if (error.code !== "not_found") return [error.message];
-  return error.rule === UNKNOWN_ROUTE ? [`no handler for route "${(options.path ?? "").replace(/^\/v1\//, "")}"`] : [];
+  if (error.rule === UNKNOWN_ROUTE) return [`no handler for route "${(options.path ?? "").replace(/^\/v1\//, "")}"`];
+  // A thing that is not there is no error to Vault's clients; a path or a mount that is not there is one.
+  return error.rule === undefined ? [] : [error.message];
 }

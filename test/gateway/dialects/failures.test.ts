@@ -23,6 +23,8 @@ describe("a failure's body", () => {
     ["vault", "bad input", new StewardError("invalid", "missing app_id"), 400, '{"errors":["missing app_id"]}\n'],
     ["vault", "a missing credential", new StewardError("unauthenticated", "m"), 403, '{"errors":["permission denied"]}\n'],
     ["vault", "an unknown thing", new StewardError("not_found", "m"), 404, '{"errors":[]}\n'],
+    ["vault", "a mount that is not there", new StewardError("not_found", "no handler for route", { rule: "no_mount" }), 404, '{"errors":["no handler for route"]}\n'],
+    ["vault", "a body of another type", new StewardError("invalid", "PATCH requires", { rule: "media_type" }), 415, '{"errors":["PATCH requires"]}\n'],
     ["vault", "an unknown path", unknown, 404, '{"errors":["no handler for route \\"nowhere/x\\""]}\n', { path: "/v1/nowhere/x" }],
   ];
   it.each(cases)("of %s for %s", (name, _what, error, status, body, options = {}) => {

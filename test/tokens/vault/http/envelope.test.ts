@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { Secret } from "../../../../src/kernel/base/secret.ts";
+import type { CoreAnswer } from "../../../../src/tokens/vault/core/core.ts";
+import { writeCoreAnswer } from "../../../../src/tokens/vault/http/envelope.ts";
+import { liveEntry } from "../core/fake-house.ts";
+
+const empty: CoreAnswer = { requestId: "r1", asked: true, response: undefined, lease: undefined, auth: undefined, wrap: undefined, warnings: [], copyToTop: false };
+
+describe("an answer", () => {
+  it("has eight members in their order, and a newline", () => {
+    const answer = writeCoreAnswer({ ...empty, response: { data: { b: 1, a: "x" } }, lease: { id: "m/token/x", renewable: false, durationSeconds: 3599 }, warnings: ["w"] });
+    expect(answer.body).toBe('{"request_id":"r1","lease_id":"m/token/x","renewable":false,"lease_duration":3599,"data":{"b":1,"a":"x"},"wrap_info":null,"warnings":["w"],"auth":null}\n');
+    expect([answer.status, answer.headers]).toEqual([200, { "cache-control": "no-store", "content-type": "application/json" }]);
+  });
+
+  it("is 204 for what was done, and 404 with no errors for what is not there", () => {
+    expect(writeCoreAnswer({ ...empty, asked: false })).toMatchObject({ status: 204, body: "" });
+    expect(writeCoreAnswer(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
+  });
+
+  it("is 200 for what was done with warnings, and 202 for what goes on", () => {
+    expect(writeCoreAnswer({ ...empty, asked: false, warnings: ["short key"] })).toMatchObject({ status: 200 });
+    expect(writeCoreAnswer({ ...empty, asked: false, response: { status: 202 } })).toMatchObject({ status: 202 });
+  });
+
+  it("of sys/ repeats its data at the top", () => {
+    const answer = writeCoreAnswer({ ...empty, response: { data: { keys: ["a"] } }, copyToTop: true });
+    expect(JSON.parse(String(answer.body))).toMatchObject({ keys: ["a"], data: { keys: ["a"] }, request_id: "r1" });
+  });
+
+  it("shows a new token once, with what clients read of it", () => {
+    const answer = writeCoreAnswer({ ...empty, asked: false, auth: { id: Secret.of("hvs.x", "test"), entry: { ...liveEntry, renewable: true }, ttlMs: 3_600_000 } });
+    expect(JSON.parse(String(answer.body))).toMatchObject({
+      data: null, auth: { client_token: "hvs.x", accessor: "a1", policies: ["p"], token_policies: ["p"], metadata: null, lease_duration: 3600, renewable: true, entity_id: "", token_type: "service", orphan: true, mfa_requirement: null, num_uses: 0 },
+    });
+  });
+
+  it("that was wrapped holds the wrapping alone", () => {
+    const answer = writeCoreAnswer({ ...empty, wrap: { token: "hvs.w", accessor: "wa", ttl: 60, creation_time: "2026-01-01T00:00:00.000Z", creation_path: "m/token" } });
+    expect(answer.body).toBe('{"request_id":"","lease_id":"","renewable":false,"lease_duration":0,"data":null,"wrap_info":{"token":"hvs.w","accessor":"wa","ttl":60,"creation_time":"2026-01-01T00:00:00.000Z","creation_path":"m/token"},"warnings":null,"auth":null}\n');
+  });
+
+  it("that is raw goes out as it is", () => {
+    expect(writeCoreAnswer({ ...empty, response: { raw: { status: 200, contentType: "text/plain", body: "x 1\n" } } })).toEqual({ status: 200, headers: { "cache-control": "no-store", "content-type": "text/plain" }, body: "x 1\n" });
+  });
+});
