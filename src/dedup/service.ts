@@ -139,6 +139,8 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
     healthy: () => [envs.main, envs.text].every((one) => one.status().healthy),
     status: () => ({ schedule: schedule?.status() }),
     async begin({ syncNow }) {
+      const nextInMs = schedule?.status().nextInMs;
+      if (nextInMs !== undefined) log.info("a sync comes by itself", { first_in_s: Math.round(nextInMs / 1000), every_s: Math.round(everyMs / 1000) });
       if (syncNow) await chain.sync();
       else if (settings.get(analysisKeys.autoAnalyze) && store.index.pending > 0 && jobs.active("sync") === undefined) chain.analyse();
     },
