@@ -23,7 +23,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** Fills the claims so that the whole is as long as upstream's. */
-const FILLER_LENGTH = 110;
+const FILLER_LENGTH = 126;
 const HEADER = Buffer.from(JSON.stringify({ alg: "HS512", typ: "JWT", kid: "installation" })).toString("base64url");
 
 /** The key that signs stateless tokens is made here and never leaves. */
