@@ -29,6 +29,8 @@ export interface AppJwt {
   answered(date: string | undefined, sentAtMs: number): void;
   /** The platform found our dates wrong: only this answer's Date counts from now on. True when signing again may help. */
   clockRefused(date: string | undefined, sentAtMs: number): boolean;
+  /** The platform wants the app's id as a number, not as text: so it is from now on. True when signing again may help. */
+  issuerRefused(): boolean;
   /** The platform's clock, milliseconds since 1970. */
   platformNowMs(): number;
 }
@@ -37,6 +39,7 @@ export interface AppJwt {
 export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJwt {
   let skew: Skew = createSkew(clock);
   let sampledAtMs = Number.NEGATIVE_INFINITY;
+  let issuer: string | number = String(appId);
   let held: { readonly value: string; readonly renewAtMs: number; readonly skewMs: number } | undefined;
 
   function skewMs(): number {
@@ -52,7 +55,7 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
       if (held !== undefined && fresh && Math.abs(skewMs() - held.skewMs) < RESIGNED_AFTER_MS) return held.value;
       const skewed = skewMs();
       const nowS = Math.floor((nowMs + skewed) / 1_000);
-      const value = `Bearer ${signed({ iss: String(appId), iat: nowS - ISSUED_BEFORE_S, exp: nowS + LASTS_S }, key)}`;
+      const value = `Bearer ${signed({ iss: issuer, iat: nowS - ISSUED_BEFORE_S, exp: nowS + LASTS_S }, key)}`;
       held = { value, renewAtMs: nowMs + LASTS_S * 1_000 - RENEWED_BEFORE_MS, skewMs: skewed };
       return value;
     },
@@ -68,6 +71,12 @@ export function createAppJwt(appId: number, key: KeyObject, clock: Clock): AppJw
       skew.sample(date, sentAtMs);
       held = undefined;
       return Math.abs(skewMs() - before) >= LEAST_SKEW_MS;
+    },
+    issuerRefused() {
+      if (issuer === appId) return false;
+      issuer = appId;
+      held = undefined;
+      return true;
     },
     platformNowMs: () => clock.now() + skewMs(),
   };

@@ -33,7 +33,7 @@ export function readPrivateKey(text: string): AppKey {
 function mend(text: string): string {
   if (text.length > LONGEST_TEXT) throw notPem(`it has more than ${LONGEST_TEXT} characters`);
   const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
-  const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines);
+  const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^]*?)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines);
   const label = found?.[1];
   if (found === null || label === undefined || label !== found[3]) throw notPem("there is no whole block from -----BEGIN to -----END");
   if (label !== "RSA PRIVATE KEY" && label !== "PRIVATE KEY") throw notPem(`the block is a ${label}`);

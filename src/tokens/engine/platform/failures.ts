@@ -33,9 +33,11 @@ export function platformFailure(attempted: Attempted, outcome: HttpReply | HttpL
   return new StewardError(meaning.code, text(meaning.cause), { rule: meaning.rule });
 }
 
-/** Whether the platform refused our JWT for its dates. */
-export function isClockRefusal(reply: HttpReply): boolean {
-  return reply.status === 401 && /'(issued at|expiration time)' claim|\b(iat|exp)\b/i.test(messageOf(reply) ?? "");
+/** What the platform found wrong about our JWT beside its signature: its dates, or that its issuer is text. */
+export function jwtRefusal(reply: HttpReply): "clock" | "issuer" | undefined {
+  const said = reply.status === 401 ? messageOf(reply) ?? "" : "";
+  if (/'(issued at|expiration time)' claim/i.test(said)) return "clock";
+  return /'issuer' claim.*integer/i.test(said) ? "issuer" : undefined;
 }
 
 /** Whether an answer says that what was asked to be made was not made: it was refused, or led elsewhere. */
@@ -67,7 +69,7 @@ function meaningOf({ subject, hints = [] }: Attempted, reply: HttpReply, said: s
   const hinted = hints.length === 0 ? "" : ` (${hints.join("; ")})`;
   if (status >= 300 && status < 400) return { code: "upstream", rule: "redirect", cause: `redirects are not followed; ${ELSEWHERE}` };
   if (status >= 500) return { code: "upstream", rule: "server", cause: "the platform failed; try again later" };
-  if (status === 401 && isClockRefusal(reply)) return { code: "upstream", rule: "clock", cause: "the platform finds the dates of our JWT wrong; set this machine's clock" };
+  if (jwtRefusal(reply) === "clock") return { code: "upstream", rule: "clock", cause: "the platform finds the dates of our JWT wrong; set this machine's clock" };
   if (status === 401) return { code: "upstream", rule: "auth", cause: "the platform does not accept the app's credentials; check app_id and prv_key" };
   if (isPage(reply)) return { code: "upstream", rule: "decode", cause: `the answer is a page, not the API's; ${ELSEWHERE}` };
   if (/suspend/i.test(said ?? "")) return { code: "invalid", rule: "suspended", cause: `${subject} is suspended; an owner of the account can unsuspend it` };

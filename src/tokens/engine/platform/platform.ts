@@ -4,7 +4,7 @@ import { byLink } from "../../../kernel/client/paging.ts";
 import { sameOrigin } from "../../../kernel/client/url.ts";
 import type { AppJwt } from "../app-jwt.ts";
 import type { Base } from "../base-url.ts";
-import { isClockRefusal } from "./failures.ts";
+import { jwtRefusal } from "./failures.ts";
 import type { Http, HttpCall, HttpLost, HttpReply } from "./http.ts";
 
 /** The API version that the answers are read by. */
@@ -32,7 +32,7 @@ export interface Read {
 
 /** Calls of one app at one address. Outcomes are values; nothing rejects. */
 export interface Platform {
-  /** Sends once; again only after a refusal of the JWT's dates, which makes nothing. Goes on whoever leaves. */
+  /** Sends once; again only after a refusal of the JWT that signing anew may mend, which makes nothing. Goes on whoever leaves. */
   post(path: string, body: string): Promise<HttpReply | HttpLost>;
   /** Reads, following redirects on the same origin. `path` is below the base; a URL is a page that a `Read` named. */
   get(path: string | URL, signal: AbortSignal): Promise<Read>;
@@ -42,8 +42,10 @@ export interface Platform {
 export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Platform {
   async function asApp(call: Omit<HttpCall, "headers" | "mostBytes" | "origin">): Promise<HttpReply | HttpLost> {
     const first = await once(call);
-    if (first.lost !== undefined || !isClockRefusal(first)) return first;
-    return jwt.clockRefused(first.headers["date"], first.sentAtMs) ? once(call) : first;
+    const refusal = first.lost === undefined ? jwtRefusal(first) : undefined;
+    if (first.lost !== undefined || refusal === undefined) return first;
+    const mended = refusal === "issuer" ? jwt.issuerRefused() : jwt.clockRefused(first.headers["date"], first.sentAtMs);
+    return mended ? once(call) : first;
   }
 
   async function once(call: Omit<HttpCall, "headers" | "mostBytes" | "origin">): Promise<HttpReply | HttpLost> {

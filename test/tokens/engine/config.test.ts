@@ -1,0 +1,120 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { startEngineRoom } from "../support/engine.ts";
+
+const key = (bits: number): string => generateKeyPairSync("rsa", { modulusLength: bits }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const PEM = key(2048);
+
+describe("reading the configuration", () => {
+  it("answers with the defaults when nothing is stored", async () => {
+    await using room = await startEngineRoom({ config: false });
+    expect(await room.ask("read", "config")).toEqual({ data: { app_id: 0, base_url: "https://api.github.com", exclude_repository_metadata: false, prv_key: "" } });
+    expect(await room.backend.exists({ id: "", operation: "create", path: "config", data: {}, mountPoint: "github/", signal: new AbortController().signal })).toBe(false);
+  });
+
+  it("shows that there is a key, and never the key", async () => {
+    await using room = await startEngineRoom({ config: { base_url: "https://ghes.example.org/api/v3" } });
+    expect(await room.ask("read", "config")).toEqual({ data: { app_id: 1, base_url: "https://ghes.example.org/api/v3", exclude_repository_metadata: false, prv_key: "<configured>" } });
+  });
+
+  it("shows additions only when they are set", async () => {
+    await using room = await startEngineRoom({ config: { strict_scopes: true, max_permissions: "contents=read" } });
+    expect((await room.ask("read", "config"))?.data).toMatchObject({ strict_scopes: true, max_permissions: { contents: "read" } });
+    await room.ask("update", "config", { strict_scopes: false, max_permissions: "" });
+    expect(Object.keys((await room.ask("read", "config"))?.data ?? {})).toEqual(["app_id", "base_url", "exclude_repository_metadata", "prv_key"]);
+  });
+
+  it("refuses parameters that it does not know, and so does deleting", async () => {
+    await using room = await startEngineRoom();
+    for (const operation of ["read", "delete", "update"] as const) expect(await room.refusal(operation, "config", { nope: "1" })).toMatchObject({ code: "invalid", message: "1 error occurred:\n\t* unknown field: nope\n\n" });
+  });
+});
+
+describe("writing the configuration", () => {
+  it.each<readonly [object, string]>([
+    [{}, "app_id and prv_key are required parameters"], [{ app_id: 1 }, "prv_key is a required parameter"], [{ prv_key: PEM }, "app_id is a required parameter"], [{ base_url: "https://x" }, "app_id and prv_key are required parameters"],
+    [{ app_id: 0, prv_key: PEM }, "app_id must be above 0; the app's settings show it"], [{ app_id: -1, prv_key: PEM }, "app_id must be above 0; the app's settings show it"],
+    [{ app_id: "x", prv_key: PEM }, "error converting input for field \"app_id\": cannot parse '' as int: strconv.ParseInt: parsing \"x\": invalid syntax"],
+    [{ app_id: 1, prv_key: PEM, exclude_repository_metadata: "maybe" }, "error converting input for field \"exclude_repository_metadata\": cannot parse '' as bool: strconv.ParseBool: parsing \"maybe\": invalid syntax"],
+    [{ app_id: 1, prv_key: { a: PEM } }, "error converting input for field \"prv_key\": '' expected type 'string', got unconvertible type 'map[string]interface {}'"],
+  ])("for the first time is refused: %o", async (data, message) => {
+    await using room = await startEngineRoom({ config: false });
+    expect(await room.refusal("create", "config", data as Record<string, unknown>)).toMatchObject({ code: "invalid", message });
+    expect(room.host.stored.size).toBe(0);
+  });
+
+  it("changes just what is given", async () => {
+    await using room = await startEngineRoom();
+    const before = JSON.parse(Buffer.from(room.host.stored.get("config") ?? []).toString()) as object;
+    expect(await room.ask("update", "config", { exclude_repository_metadata: "true" })).toBeUndefined();
+    expect(JSON.parse(Buffer.from(room.host.stored.get("config") ?? []).toString())).toEqual({ ...before, exclude_repository_metadata: true });
+    await room.ask("update", "config", { app_id: "7" });
+    expect((await room.ask("read", "config"))?.data).toMatchObject({ app_id: 7, exclude_repository_metadata: true, prv_key: "<configured>" });
+  });
+
+  it("keeps the original's key and members, so that either engine can take over", async () => {
+    await using room = await startEngineRoom();
+    expect(Object.keys(JSON.parse(Buffer.from(room.host.stored.get("config") ?? []).toString()) as object)).toEqual(["prv_key", "base_url", "app_id", "exclude_repository_metadata"]);
+    expect(Buffer.from(room.host.stored.get("config") ?? []).toString()).toContain("BEGIN RSA PRIVATE KEY");
+  });
+
+  it("does nothing when nothing changes", async () => {
+    await using room = await startEngineRoom();
+    await room.mint();
+    room.host.calls.length = 0;
+    for (const data of [{}, { app_id: 1 }, { prv_key: room.demo.privateKeyPem.replaceAll("\n", String.raw`\n`) }]) expect(await room.ask("update", "config", data)).toBeUndefined();
+    expect(room.host.calls.filter((call) => call.startsWith("put"))).toEqual([]);
+  });
+
+  it("warns of a short key and of an address without TLS", async () => {
+    await using room = await startEngineRoom();
+    expect(await room.ask("update", "config", { prv_key: key(1024), base_url: "http://ghes.example.org" })).toEqual({
+      warnings: ["the private key has 1024 bits; generate one of at least 2048 in the app's settings", "base_url is not https: tokens travel in clear"],
+    });
+  });
+
+  it("refuses a bad key or address and keeps the present ones", async () => {
+    await using room = await startEngineRoom();
+    for (const data of [{ prv_key: "" }, { prv_key: null }, { base_url: "" }, { base_url: "/x" }]) expect(await room.refusal("update", "config", data)).toMatchObject({ code: "invalid" });
+    await expect(room.mint()).resolves.toMatchObject({ installation_id: 1001 });
+  });
+
+  it("loses no change when several come at once", async () => {
+    await using room = await startEngineRoom();
+    await Promise.all([room.ask("update", "config", { app_id: 9 }), room.ask("update", "config", { strict_scopes: true }), room.ask("update", "config", { exclude_repository_metadata: true })]);
+    expect((await room.ask("read", "config"))?.data).toMatchObject({ app_id: 9, strict_scopes: true, exclude_repository_metadata: true });
+  });
+
+  it("takes effect with the next request, as deleting does", async () => {
+    await using room = await startEngineRoom();
+    await room.mint();
+    await room.ask("update", "config", { app_id: 99 });
+    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({ code: "upstream", rule: "auth" });
+    expect(await room.ask("delete", "config")).toBeUndefined();
+    expect(await room.ask("delete", "config")).toBeUndefined();
+    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({ code: "invalid", rule: "not_configured", message: "not configured: write app_id and prv_key to github/config first" });
+  });
+
+  it("takes effect when the host says that the stored key changed", async () => {
+    await using room = await startEngineRoom();
+    await room.mint();
+    const stored = room.host.stored.get("config");
+    room.host.stored.delete("config");
+    await room.mint();
+    room.backend.invalidate("permissionset/x");
+    await room.mint();
+    room.backend.invalidate("config");
+    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({ rule: "not_configured" });
+    room.host.stored.set("config", stored ?? new Uint8Array());
+    room.backend.invalidate("config");
+    await room.mint();
+  });
+
+  it("tells a damaged one apart from none, and writing mends nothing by chance", async () => {
+    await using room = await startEngineRoom();
+    room.host.stored.set("config", Buffer.from("{"));
+    room.backend.invalidate("config");
+    expect(await room.refusal("read", "config")).toMatchObject({ code: "corrupt" });
+    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({ code: "corrupt" });
+  });
+});
