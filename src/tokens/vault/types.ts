@@ -192,8 +192,8 @@ export interface Leases {
   /** Lease in, intent out, in one change: known at once, durable when `stored` resolves, so that the audit can be written beside it. */
   register(spec: LeaseSpec): { readonly info: LeaseInfo; readonly stored: Promise<void> };
   lookup(id: string): LeaseInfo | undefined;
-  /** Names directly below a prefix, sub-levels with a slash; sorted. */
-  list(prefix: string): readonly string[];
+  /** Names directly below a prefix, sub-levels with a slash; sorted. Gives way to other work: there may be 100,000 of them. */
+  list(prefix: string): Promise<readonly string[]>;
   /** `sync` waits for the backend and throws its error, keeping the lease; otherwise it is due at once and retried. Unknown ids are fine. */
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
   /** All below a prefix. `force` ends the leases whatever the backend says. */

@@ -60,8 +60,8 @@ export function createBook({ due, clock, random }: BookDeps): Book {
     add(tx, seq, row) {
       tx.put(leases, seq, row);
       tx.put(leaseIds, row.id, seq);
-      if (row.tokenKey !== "") tx.put(leaseTokens, [row.tokenKey, seq], true);
-      const tokenEnded = row.tokenKey !== "" && tx.get(endedTokens, row.tokenKey) !== undefined;
+      if (row.tokenId !== "") tx.put(leaseTokens, [row.tokenId, seq], true);
+      const tokenEnded = row.tokenId !== "" && tx.get(endedTokens, row.tokenId) !== undefined;
       if (tokenEnded) tx.put(endingLeases, seq, true);
       due.set(tx, leaseTimer(seq), tokenEnded ? clock.now() : row.expiresAtMs);
       markIfDue(tx);
@@ -72,7 +72,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       if (row === undefined) return false;
       tx.delete(leases, seq);
       tx.delete(leaseIds, row.id);
-      if (row.tokenKey !== "") tx.delete(leaseTokens, [row.tokenKey, seq]);
+      if (row.tokenId !== "") tx.delete(leaseTokens, [row.tokenId, seq]);
       tx.delete(endingLeases, seq);
       tx.delete(irrevocableLeases, seq);
       markIfDue(tx);

@@ -122,7 +122,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       const found = find(id);
       return found && infoOf(found);
     },
-    list: (prefix) => (isKey(prefix) ? env.read((snapshot) => namesBelow(snapshot, asPrefix(prefix))) : []),
+    list: async (prefix) => (isKey(prefix) ? await namesBelow(env, asPrefix(prefix)) : []),
     async revoke(id, { sync }) {
       const found = find(id);
       if (found !== undefined) await (sync ? ending.now(found) : ending.soon(found));

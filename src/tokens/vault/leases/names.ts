@@ -1,38 +1,56 @@
 /** The names directly below a prefix of lease ids, found by seeking: a level is left as soon as its name is known. */
-import type { Snapshot } from "../../../kernel/state/types.ts";
+import { setImmediate } from "node:timers/promises";
+import type { Env, Snapshot } from "../../../kernel/state/types.ts";
 import { leaseIds } from "./tables.ts";
 
 /** Leases that lie side by side are read in runs of this. */
-const RUN = 512;
+const RUN = 256;
+/** Rows of one stretch; about five milliseconds. */
+const SLICE_ROWS = 2_048;
 
 /** What comes after every id below a prefix that ends in a slash; undefined for the empty prefix, that holds all. */
 export function endOfPrefix(prefix: string): string | undefined {
   return prefix === "" ? undefined : `${prefix.slice(0, -1)}0`; // "0" follows "/"
 }
 
-/** Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. */
-export function namesBelow(snapshot: Snapshot, prefix: string): string[] {
+/**
+ * Sorted; levels below end in a slash. `prefix` is empty or ends in a slash. Gives way between slices, each of which sees its own
+ * moment: what comes or goes meanwhile may be in or not.
+ */
+export async function namesBelow(env: Env, prefix: string): Promise<string[]> {
   const names: string[] = [];
-  const end = endOfPrefix(prefix);
   let start: string | undefined = prefix;
-  for (let limit = 1; start !== undefined; ) {
+  while (start !== undefined) {
     const from: string = start;
-    start = undefined;
-    let seen = 0;
-    for (const [id] of snapshot.range(leaseIds, { start: [from], ...(end === undefined ? {} : { end: [end] }), limit })) {
-      seen += 1;
-      const rest = id.slice(prefix.length);
-      const slash = rest.indexOf("/");
-      if (slash < 0) {
-        names.push(rest);
-        if (seen === limit) start = `${id}\0`;
-        continue;
-      }
-      names.push(rest.slice(0, slash + 1));
-      start = `${prefix}${rest.slice(0, slash)}0`;
-      break;
-    }
-    limit = names.at(-1)?.endsWith("/") === true ? 1 : RUN;
+    start = env.read((snapshot) => readSlice(snapshot, { prefix, from, end: endOfPrefix(prefix) }, names));
+    if (start !== undefined) await setImmediate();
   }
   return names;
+}
+
+interface Level {
+  readonly prefix: string;
+  readonly from: string;
+  readonly end: string | undefined;
+}
+
+/** Adds some names; gives where to go on. */
+function readSlice(snapshot: Snapshot, { prefix, from, end }: Level, names: string[]): string | undefined {
+  let start = from;
+  let limit = 1;
+  for (let rows = 0; rows < SLICE_ROWS; ) {
+    let next: string | undefined;
+    for (const [id] of snapshot.range(leaseIds, { start: [start], ...(end === undefined ? {} : { end: [end] }), limit })) {
+      rows += 1;
+      const rest = id.slice(prefix.length);
+      const slash = rest.indexOf("/");
+      names.push(slash < 0 ? rest : rest.slice(0, slash + 1));
+      next = slash < 0 ? `${id}\0` : `${prefix}${rest.slice(0, slash)}0`;
+      if (slash >= 0) break;
+    }
+    if (next === undefined) return undefined;
+    start = next;
+    limit = names.at(-1)?.endsWith("/") === true ? 1 : RUN;
+  }
+  return start;
 }

@@ -5,20 +5,21 @@ import type { IntentRow, LeaseRow, OrphanRow } from "../../../gen/steward/state/
 import type { Data } from "../../logical/types.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
 import type { LeaseClock } from "./lease-clock.ts";
+import { tokenId } from "./tables.ts";
 
 /** Characters of a lease id behind its path (RESOLUTIONS §2, Identifiers). */
 export const LEASE_ID_LENGTH = 24;
 
 /**
  * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes needs the token and plain
- * facts beside it; an answer may list thousands of repositories, and a change holds one mebibyte.
+ * facts beside it; an answer may list thousands of repositories with all their links.
  */
-export const MOST_DATA_LENGTH: number = 64 * 1024;
+export const MOST_DATA_LENGTH: number = 2 * 1024;
 
 /** The row of a lease to be. */
 export function leaseRow(spec: LeaseSpec, id: string, times: { readonly nowMs: number; readonly expiresAtMs: number }): LeaseRow {
   return create(LeaseRowSchema, {
-    id, mountPoint: spec.mountPoint, tokenKey: spec.token?.key ?? "", issuedAtMs: times.nowMs, expiresAtMs: times.expiresAtMs,
+    id, mountPoint: spec.mountPoint, tokenId: spec.token === undefined ? "" : tokenId(spec.token.key), issuedAtMs: times.nowMs, expiresAtMs: times.expiresAtMs,
     renewable: spec.response.secret?.renewable ?? false,
     dataJson: keptJson(spec.response.data ?? {}), internalDataJson: JSON.stringify(spec.response.secret?.internalData ?? {}),
   });

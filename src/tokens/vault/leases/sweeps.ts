@@ -9,7 +9,7 @@ import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { Book } from "./book.ts";
 import { CHUNK, type Below, type Ending } from "./ending.ts";
 import type { LeaseClock } from "./lease-clock.ts";
-import { endedTokens, leases, leaseTokens, prefixSweeps } from "./tables.ts";
+import { endedTokens, leases, leaseTokens, prefixSweeps, tokenId } from "./tables.ts";
 import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
 
 /** A request that began before its token ended may register a lease for so long: three times the longest request, and some. */
@@ -37,18 +37,18 @@ export interface Sweeps {
 /** The sweeps of an environment. */
 export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Sweeps {
   // Each change of the walk ends a piece; the last finds none and moves the timer on.
-  const sweepToken = async (tokenKey: string, signal: AbortSignal): Promise<void> => {
-    const timer = tokenTimer(tokenKey);
+  const sweepToken = async (id: string, signal: AbortSignal): Promise<void> => {
+    const timer = tokenTimer(id);
     for (let from = 0, over = false; !over && !signal.aborted; ) {
       over = await env.write((tx) => {
-        const endedAtMs = tx.get(endedTokens, tokenKey);
+        const endedAtMs = tx.get(endedTokens, id);
         const forgetAtMs = (endedAtMs ?? 0) + ENDED_TOKEN_KEPT_MS;
         if (forgetAtMs <= clock.now()) {
           due.clear(tx, timer);
-          tx.delete(endedTokens, tokenKey);
+          tx.delete(endedTokens, id);
           return true;
         }
-        const seqs = Array.from(tx.range(leaseTokens, { prefix: [tokenKey], start: [tokenKey, from], limit: CHUNK }), ([[, seq]]) => seq);
+        const seqs = Array.from(tx.range(leaseTokens, { prefix: [id], start: [id, from], limit: CHUNK }), ([[, seq]]) => seq);
         for (const seq of seqs) book.end(tx, seq);
         from = (seqs.at(-1) ?? 0) + 1;
         if (seqs.length === CHUNK) return false;
@@ -73,10 +73,11 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
   };
   return {
     endToken(tx, tokenKey) {
+      const id = tokenId(tokenKey);
       const nowMs = clock.now();
-      const [first] = tx.range(leaseTokens, { prefix: [tokenKey], limit: 1 });
-      tx.put(endedTokens, tokenKey, nowMs);
-      due.set(tx, tokenTimer(tokenKey), first === undefined ? nowMs + ENDED_TOKEN_KEPT_MS : nowMs);
+      const [first] = tx.range(leaseTokens, { prefix: [id], limit: 1 });
+      tx.put(endedTokens, id, nowMs);
+      due.set(tx, tokenTimer(id), first === undefined ? nowMs + ENDED_TOKEN_KEPT_MS : nowMs);
     },
     order: ({ prefix, belowSeq }, force) => env.write((tx) => {
       if (tx.count(leases) === 0) return;
@@ -85,7 +86,7 @@ export function createSweeps({ env, book, due, clock, ending }: SweepsDeps): Swe
       due.set(tx, prefixTimer(prefix), clock.now());
     }, { urgent: true }),
     async run(timer, signal) {
-      if (timer.kind === "token") await sweepToken(timer.tokenKey, signal);
+      if (timer.kind === "token") await sweepToken(timer.tokenId, signal);
       if (timer.kind === "prefix") await sweepPrefix(timer.prefix, signal);
     },
   };

@@ -3,13 +3,15 @@
  * none of them secret (KERNEL §2). Rows are numbered in the order they come, so that they fill their pages, and the small tables
  * that lead to them are walked without opening one of them.
  */
-import { IntentRowSchema, LeaseClockRowSchema, LeaseRowSchema, OrphanRowSchema, PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import { hash } from "node:crypto";
+import { IntentRowSchema, LeaseClockRowSchema, OrphanRowSchema, PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { IntentRow, LeaseClockRow, LeaseRow, OrphanRow, PrefixSweepRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import { dueTables } from "../../../kernel/state/due.ts";
 import { numberKey, stringKey, tupleKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
 import type { AnyTable, Table, ValueCodec } from "../../../kernel/state/types.ts";
 import { protobufCodec } from "../../../kernel/state/values.ts";
+import { leaseCodec } from "./lease-codec.ts";
 
 /** The most leases there may be at once; a mint beyond them is refused before it happens. */
 export const LEASE_LIMIT: number = 1_000_000;
@@ -32,13 +34,13 @@ const numberCodec: ValueCodec<number> = {
 };
 
 /** Leases by row number. */
-export const leases: Table<number, LeaseRow> = defineTable({ name: "leases", key: numberKey, value: protobufCodec(LeaseRowSchema), limit: { rows: LEASE_LIMIT }, sealed: true });
+export const leases: Table<number, LeaseRow> = defineTable({ name: "leases", key: numberKey, value: leaseCodec, limit: { rows: LEASE_LIMIT }, sealed: true });
 
 /** Row numbers by lease id; its order is that of the tree of paths. */
 export const leaseIds: Table<string, number> = defineTable({ name: "lease_ids", key: stringKey, value: numberCodec, limit: { rows: LEASE_LIMIT } });
 
-/** The leases of a token: its key and the row number. */
-export const leaseTokens: Table<readonly [tokenKey: string, seq: number], true> = defineTable({
+/** The leases of a token: its id here (`tokenId`) and the row number. */
+export const leaseTokens: Table<readonly [tokenId: string, seq: number], true> = defineTable({
   name: "lease_tokens", key: tupleKey<readonly [string, number]>(), value: flagCodec, limit: { rows: LEASE_LIMIT },
 });
 
@@ -54,7 +56,7 @@ export const intents: Table<string, IntentRow> = defineTable({ name: "lease_inte
 /** What may be out there unknown, by the request's id. */
 export const orphans: Table<string, OrphanRow> = defineTable({ name: "lease_orphans", key: stringKey, value: protobufCodec(OrphanRowSchema), limit: { rows: RECORD_LIMIT }, sealed: true });
 
-/** Tokens that ended lately, with the time: what is minted for them by a request that was under way ends at once. */
+/** Tokens that ended lately by their id here, with the time: what is minted for them by a request that was under way ends at once. */
 export const endedTokens: Table<string, number> = defineTable({ name: "lease_ended_tokens", key: stringKey, value: numberCodec, limit: { rows: SWEEP_LIMIT } });
 
 /** Prefixes whose leases are to end. */
@@ -62,6 +64,11 @@ export const prefixSweeps: Table<string, PrefixSweepRow> = defineTable({ name: "
 
 /** One row, under the empty name. */
 export const leaseClockRow: Table<string, LeaseClockRow> = defineTable({ name: "lease_clock", key: stringKey, value: protobufCodec(LeaseClockRowSchema), limit: { rows: 1 } });
+
+/** What a token is called in these tables: 128 bits of a digest of its key, short because every lease has it twice. */
+export function tokenId(tokenKey: string): string {
+  return hash("sha256", tokenKey, "base64url").slice(0, 22);
+}
 
 /** All of the above, for the environment `tokens`. */
 export const leaseTables: readonly AnyTable[] = [

@@ -4,7 +4,7 @@
 export type Timer =
   | { readonly kind: "lease"; readonly seq: number }
   | { readonly kind: "orphan"; readonly requestId: string }
-  | { readonly kind: "token"; readonly tokenKey: string }
+  | { readonly kind: "token"; readonly tokenId: string }
   | { readonly kind: "prefix"; readonly prefix: string };
 
 /** The end of a lease, or the next try to revoke it. */
@@ -18,8 +18,8 @@ export function orphanTimer(requestId: string): string {
 }
 
 /** A look for leases of an ended token. */
-export function tokenTimer(tokenKey: string): string {
-  return `t${tokenKey}`;
+export function tokenTimer(id: string): string {
+  return `t${id}`;
 }
 
 /** A look for leases below a prefix. */
@@ -32,5 +32,5 @@ export function parseTimer(id: string): Timer {
   const rest = id.slice(1);
   if (id.startsWith("l")) return { kind: "lease", seq: Number(rest) };
   if (id.startsWith("o")) return { kind: "orphan", requestId: rest };
-  return id.startsWith("t") ? { kind: "token", tokenKey: rest } : { kind: "prefix", prefix: rest };
+  return id.startsWith("t") ? { kind: "token", tokenId: rest } : { kind: "prefix", prefix: rest };
 }

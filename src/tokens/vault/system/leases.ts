@@ -56,7 +56,7 @@ function many(deps: SystemDeps): Path[] {
       operations: {
         list: async ({ fields }) => {
           const prefix = prefixOf(fields.text("prefix"));
-          return { data: { keys: deps.leases.list(prefix) } };
+          return { data: { keys: await deps.leases.list(prefix) } };
         },
       },
       synopsis: "Leases below a path.", description: "Sub-levels end in a slash. Needs sudo.",

@@ -43,7 +43,7 @@ it(`${KILLS} kills leave no token without a record: each is leased or shown as a
     await leases.start();
     const shown = new Set(leases.orphans().map(({ requestId, reason }) => `${reason} ghs_${requestId}`));
     const made = existsSync(platform) ? readFileSync(platform, "utf8").trim().split("\n") : [];
-    expect(env.status().rows).toMatchObject({ lease_intents: 0, leases: leases.list("github/token/").length, leases_due: leases.counts().leases + shown.size });
+    expect(env.status().rows).toMatchObject({ lease_intents: 0, leases: (await leases.list("github/token/")).length, leases_due: leases.counts().leases + shown.size });
     if (kill === KILLS - 1) {
       await leases.revokePrefix("github/", { sync: true, force: false });
       for (const token of stored) expect(leased).toContain(token);

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/state/v1/tokens_leases.proto.
  */
 export const file_steward_state_v1_tokens_leases: GenFile = /*@__PURE__*/
-  fileDesc("CiRzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19sZWFzZXMucHJvdG8SEHN0ZXdhcmQuc3RhdGUudjEi0AEKCExlYXNlUm93EgoKAmlkGAEgASgJEhMKC21vdW50X3BvaW50GAIgASgJEhEKCXRva2VuX2tleRgDIAEoCRIUCgxpc3N1ZWRfYXRfbXMYBCABKAESFQoNZXhwaXJlc19hdF9tcxgFIAEoARIRCglyZW5ld2FibGUYBiABKAgSEQoJZGF0YV9qc29uGAcgASgJEhoKEmludGVybmFsX2RhdGFfanNvbhgIIAEoCRIQCghhdHRlbXB0cxgJIAEoDRIPCgdmYWlsdXJlGAogASgJIlcKCUludGVudFJvdxIMCgRwYXRoGAEgASgJEhMKC21vdW50X3BvaW50GAIgASgJEhMKC2JlZ2FuX2F0X21zGAMgASgBEhIKCmFib3V0X2pzb24YBCABKAkiZAoJT3JwaGFuUm93EgwKBHBhdGgYASABKAkSEwoLYmVnYW5fYXRfbXMYAiABKAESEAoIdW50aWxfbXMYAyABKAESEgoKYWJvdXRfanNvbhgEIAEoCRIOCgZyZWFzb24YBSABKAkiMgoOUHJlZml4U3dlZXBSb3cSEQoJYmVsb3dfc2VxGAEgASgEEg0KBWZvcmNlGAIgASgIIjMKDUxlYXNlQ2xvY2tSb3cSEQoJc3RlYWR5X21zGAEgASgBEg8KB3dhbGxfbXMYAiABKAFiBnByb3RvMw");
+  fileDesc("CiRzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19sZWFzZXMucHJvdG8SEHN0ZXdhcmQuc3RhdGUudjEizwEKCExlYXNlUm93EgoKAmlkGAEgASgJEhMKC21vdW50X3BvaW50GAIgASgJEhAKCHRva2VuX2lkGAMgASgJEhQKDGlzc3VlZF9hdF9tcxgEIAEoARIVCg1leHBpcmVzX2F0X21zGAUgASgBEhEKCXJlbmV3YWJsZRgGIAEoCBIRCglkYXRhX2pzb24YByABKAkSGgoSaW50ZXJuYWxfZGF0YV9qc29uGAggASgJEhAKCGF0dGVtcHRzGAkgASgNEg8KB2ZhaWx1cmUYCiABKAkiVwoJSW50ZW50Um93EgwKBHBhdGgYASABKAkSEwoLbW91bnRfcG9pbnQYAiABKAkSEwoLYmVnYW5fYXRfbXMYAyABKAESEgoKYWJvdXRfanNvbhgEIAEoCSJkCglPcnBoYW5Sb3cSDAoEcGF0aBgBIAEoCRITCgtiZWdhbl9hdF9tcxgCIAEoARIQCgh1bnRpbF9tcxgDIAEoARISCgphYm91dF9qc29uGAQgASgJEg4KBnJlYXNvbhgFIAEoCSIyCg5QcmVmaXhTd2VlcFJvdxIRCgliZWxvd19zZXEYASABKAQSDQoFZm9yY2UYAiABKAgiMwoNTGVhc2VDbG9ja1JvdxIRCglzdGVhZHlfbXMYASABKAESDwoHd2FsbF9tcxgCIAEoAWIGcHJvdG8z");
 
 /**
  * One lease. Its key is its row number.
@@ -35,11 +35,11 @@ export type LeaseRow = Message<"steward.state.v1.LeaseRow"> & {
   mountPoint: string;
 
   /**
-   * Empty when it belongs to no token.
+   * What its token is called among leases; empty when it belongs to none.
    *
-   * @generated from field: string token_key = 3;
+   * @generated from field: string token_id = 3;
    */
-  tokenKey: string;
+  tokenId: string;
 
   /**
    * By the clock of leases.
