@@ -50,7 +50,7 @@ function placeOf(deps: CoreDeps, { path }: CoreRequest): Place | undefined {
 /** A path that needs no token. The house itself still likes to know which token there was, e.g. one that unwraps. */
 function open(deps: CoreDeps, request: CoreRequest, requestId: string, { mount, rest, declared }: Place): Journey {
   const operation = undecided(request);
-  const sent = mount.class === "system" ? request.token : undefined;
+  const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
   const standing: Standing = { tokenId: sent, entry, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
   return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place: { mount, rest, declared }, entry, operation }, OPEN) };

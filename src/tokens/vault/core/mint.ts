@@ -83,7 +83,7 @@ function requestOf({ request, requestId, operation, mount, rest, standing }: Jou
     ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
     ...(effect === undefined ? {} : { effect }),
     // Only the house's own backends may see the token itself.
-    ...(entry === undefined || tokenId === undefined || mount.class === "secret" ? {} : { token: { id: tokenId, entry } }),
+    ...(entry === undefined || tokenId === undefined || !mount.trusted ? {} : { token: { id: tokenId, entry } }),
   };
   return logical;
 }
@@ -96,7 +96,7 @@ async function finish(deps: CoreDeps, journey: Journey, response: LogicalRespons
   const answer: CoreAnswer = {
     requestId, response, warnings, auth, wrap: undefined,
     asked: operation === "read" || operation === "list" || operation === "help",
-    lease: leased === undefined ? undefined : { id: leased.info.id, renewable: leased.info.renewable, durationSeconds: Math.round(leased.ttlMs / 1000) },
+    lease: leased === undefined ? undefined : { id: leased.info.id, renewable: leased.info.renewable, durationSeconds: Math.round((leased.info.expiresAtMs - leased.info.issuedAtMs) / 1000) },
     copyToTop: mount.class === "system",
   };
   const wrappable = response?.data !== undefined || auth !== undefined;
@@ -113,7 +113,6 @@ async function finish(deps: CoreDeps, journey: Journey, response: LogicalRespons
 interface Leased {
   readonly info: LeaseInfo;
   readonly stored: Promise<void>;
-  readonly ttlMs: number;
 }
 
 function lease(deps: CoreDeps, { request, mount, standing }: Journey, response: LogicalResponse, { grant, intent, warnings }: { grant: SecretGrant; intent: Intent | undefined; warnings: string[] }): Leased {
@@ -131,7 +130,7 @@ function lease(deps: CoreDeps, { request, mount, standing }: Journey, response: 
   });
   // Whoever waits for it comes later; until then a failure must not count as unhandled.
   registered.stored.catch(() => undefined);
-  return { ...registered, ttlMs };
+  return registered;
 }
 
 async function wrapped(deps: CoreDeps, journey: Journey, answer: CoreAnswer, leased: Leased | undefined): Promise<CoreAnswer> {

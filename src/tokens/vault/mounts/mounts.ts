@@ -26,6 +26,8 @@ export interface Mount extends AuditMount {
   readonly options: Readonly<Record<string, string>>;
   /** The configuration file declares it, so it cannot be taken away by a request. */
   readonly declared: boolean;
+  /** Lives with its host: it may see the tokens that requests come with. */
+  readonly trusted: boolean;
   readonly backend: Backend;
 }
 
@@ -228,7 +230,7 @@ class MountTable implements Mounts {
     const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type) });
     return {
       point: path, class: kind, type: row.type, accessor: row.accessor, uuid: row.uuid, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs,
-      maxLeaseTtlMs: row.maxLeaseTtlMs, options: row.options, declared: declared.some((spec) => spec.path === path), backend,
+      maxLeaseTtlMs: row.maxLeaseTtlMs, options: row.options, declared: declared.some((spec) => spec.path === path), trusted: kind === "auth", backend,
     };
   }
 }

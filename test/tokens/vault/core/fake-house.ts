@@ -65,7 +65,7 @@ export function fakeHouse(): FakeHouse {
     } }],
   });
   const mount: Mount = {
-    point: "m/", class: "secret", type: "fake", accessor: "fake_1", uuid: "u", description: "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, backend,
+    point: "m/", class: "secret", type: "fake", accessor: "fake_1", uuid: "u", description: "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: false, backend,
   };
   const deps: CoreDeps = {
     clock: { now: () => 1_000_000, monotonic: () => 0, timer: () => ({ [Symbol.dispose]: () => undefined }) }, ids: systemIds,
@@ -94,7 +94,7 @@ export function fakeHouse(): FakeHouse {
         leased.push(spec);
         return { info: { id: `${spec.path}/x`, path: spec.path, issuedAtMs: 0, expiresAtMs: spec.ttlMs, renewable: false, irrevocable: undefined, attempts: 0 }, stored: step("lease") };
       },
-      lookup: () => undefined, list: () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
+      lookup: () => undefined, list: async () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
       counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }), tidy: async () => undefined,
     },
     audit: {
