@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
+import { endProcess } from "./commands/end-process.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
 
@@ -125,4 +126,4 @@ const code = await main();
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 if (lost !== undefined) complain(`steward: the output could not be written: ${lost.message}`);
 // Whatever a component that did not stop still holds must not keep the process.
-process.exit(lost === undefined ? code : code || 1);
+await endProcess(lost === undefined ? code : code || 1);

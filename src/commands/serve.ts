@@ -30,6 +30,7 @@ import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
+import { heedUncaught } from "./end-process.ts";
 import { indexRoute } from "./index-page.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
@@ -63,6 +64,7 @@ interface House {
 export async function serve(configuration: DaemonConfiguration, signals: StopSignals): Promise<number> {
   const { config } = configuration;
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
+  heedUncaught(log);
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);

@@ -9,6 +9,7 @@ import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { assert, StewardError } from "../base/errors.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { whileStoring } from "./last-write.ts";
 import { createRowCheck } from "./row-check.ts";
 import type { RowCheck } from "./row-check.ts";
 import { createSealedCheck } from "./sealed-check.ts";
@@ -99,12 +100,12 @@ export function openLmdbFile(path: string, tables: readonly AnyTable[], ring: Ke
     },
     async transact(steps) {
       try {
-        await root.transaction(steps);
+        await whileStoring(() => root.transaction(steps));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
     },
-    close: () => root.close(),
+    close: () => whileStoring(() => root.close()),
   };
 }
 
