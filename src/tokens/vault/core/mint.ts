@@ -22,13 +22,19 @@ export async function mint(deps: CoreDeps, journey: Journey): Promise<CoreAnswer
   const effect = intent === undefined ? undefined : new EffectRecord();
   let response: LogicalResponse | undefined;
   try {
-    response = await journey.mount.backend.handle(requestOf(journey, effect));
+    response = listed(journey, await journey.mount.backend.handle(requestOf(journey, effect)));
   } catch (error) {
     if (intent !== undefined) await settle(deps, intent, effect, error);
     throw error;
   }
   if (intent !== undefined && response?.secret === undefined) deps.leases.drop(intent);
   return finish(deps, journey, response, intent);
+}
+
+/** A list without names is nothing there, as everywhere (facts §2.2). */
+function listed({ operation }: Journey, response: LogicalResponse | undefined): LogicalResponse | undefined {
+  const keys = response?.data?.["keys"];
+  return operation === "list" && Array.isArray(keys) && keys.length === 0 ? undefined : response;
 }
 
 /** Both records at once; neither without the other. */

@@ -123,6 +123,16 @@ describe("a refusal", () => {
   });
 });
 
+describe("a list", () => {
+  it("without names is nothing there", async () => {
+    const house = fakeHouse();
+    house.handler = async () => ({ data: { keys: [] } });
+    expect((await house.ask({ path: "m/plain/", verb: "list" })).response).toBeUndefined();
+    house.handler = async () => ({ data: { keys: ["a"] } });
+    expect((await house.ask({ path: "m/plain/", verb: "list" })).response?.data).toEqual({ keys: ["a"] });
+  });
+});
+
 describe("an open path", () => {
   it("asks for no token, and is audited", async () => {
     const house = fakeHouse();
