@@ -22,8 +22,6 @@ export interface LeaseClock extends Clock {
   mark(): ClockMark;
   /** A time of this clock as the wall clock would show it. */
   toWall(steadyMs: number): number;
-  /** A time of the wall clock as this clock counts. */
-  fromWall(wallMs: number): number;
 }
 
 /** A clock over another. */
@@ -36,7 +34,6 @@ export function createLeaseClock(clock: Clock): LeaseClock {
     seenMs = monotonicMs;
     return Math.floor(steadyMs);
   };
-  const ahead = (): number => now() - Math.floor(clock.now());
   return {
     now,
     monotonic: () => clock.monotonic(),
@@ -46,7 +43,6 @@ export function createLeaseClock(clock: Clock): LeaseClock {
       steadyMs = Math.max(now(), mark.steadyMs, clock.now() + aheadMs);
     },
     mark: () => ({ steadyMs: now(), wallMs: clock.now() }),
-    toWall: (atMs) => atMs - ahead(),
-    fromWall: (atMs) => atMs + ahead(),
+    toWall: (atMs) => atMs - (now() - Math.floor(clock.now())),
   };
 }

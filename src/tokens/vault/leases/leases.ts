@@ -109,9 +109,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       const seq = seqAfterAll();
       nextSeq = seq + 1;
       const nowMs = clock.now();
-      const tokenEndMs = spec.token?.expiresAtMs;
-      const expiresAtMs = Math.floor(Math.min(nowMs + spec.ttlMs, tokenEndMs === undefined ? Number.POSITIVE_INFINITY : clock.fromWall(tokenEndMs)));
-      const row = leaseRow(spec, `${spec.path.replace(/\/+$/, "")}/${ids.base62(LEASE_ID_LENGTH)}`, { nowMs, expiresAtMs });
+      const row = leaseRow(spec, `${spec.path.replace(/\/+$/, "")}/${ids.base62(LEASE_ID_LENGTH)}`, { nowMs, expiresAtMs: Math.floor(nowMs + spec.ttlMs) });
       const stored = env.write((tx) => {
         book.add(tx, seq, row);
         if (spec.intent !== undefined) records.fulfil(tx, spec.intent);

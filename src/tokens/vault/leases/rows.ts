@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { IntentRowSchema, LeaseRowSchema, OrphanRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { IntentRow, LeaseRow, OrphanRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import { isRawNumber, parseExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
 import type { LeaseClock } from "./lease-clock.ts";
@@ -35,7 +36,7 @@ export function leaseInfo(row: LeaseRow, clock: LeaseClock, irrevocable: boolean
 
 /** What the backend is asked to revoke. */
 export function leaseToRevoke(row: LeaseRow): { readonly id: string; readonly path: string; readonly mountPoint: string; readonly data: Data; readonly internalData: Data } {
-  return { id: row.id, path: pathOf(row.id), mountPoint: row.mountPoint, data: JSON.parse(row.dataJson) as Data, internalData: JSON.parse(row.internalDataJson) as Data };
+  return { id: row.id, path: pathOf(row.id), mountPoint: row.mountPoint, data: parseExact(row.dataJson) as Data, internalData: parseExact(row.internalDataJson) as Data };
 }
 
 /** The row of a request that begins. */
@@ -63,5 +64,5 @@ function pathOf(id: string): string {
 function keptJson(data: Data): string {
   const whole = JSON.stringify(data);
   if (whole.length <= MOST_DATA_LENGTH) return whole;
-  return JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "object")));
+  return JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "object" || isRawNumber(value))));
 }
