@@ -42,7 +42,8 @@ function pathItem(mount: DescribedMount, path: Path, pattern: string): OpenApiNo
   const id = (verb: string): string => [mount.backend.type, verb, ...pattern.split(/[^a-zA-Z0-9]+/)].filter((part) => part !== "").join("-").replaceAll("_", "-");
   const base = { tags: [mount.tag] };
   const fields = [...kinds].filter(([name]) => !variables.includes(name));
-  const query = fields.map(([name, kind]) => ({ name, in: "query", description: fieldHelp(path, name), schema: schemaOf(kind) }));
+  // What is written is rarely asked for by it; only what can do nothing but read shows its fields as a query.
+  const query = (write === undefined ? fields : []).map(([name, kind]) => ({ name, in: "query", description: fieldHelp(path, name), schema: schemaOf(kind) }));
   const item: Record<string, unknown> = {
     description: path.synopsis,
     ...(path.unauthenticated === true ? { "x-vault-unauthenticated": true } : {}), ...(path.sudo === true ? { "x-vault-sudo": true } : {}),

@@ -35,32 +35,32 @@ export function createRouter(paths: readonly Path[]): Router {
   const literal = new Map(entries.filter(({ pattern }) => pattern.variables.length === 0).map((entry) => [entry.pattern.text, entry]));
   const open = entries.filter(({ pattern }) => pattern.variables.length > 0).toSorted((a, b) => byRank(a.pattern, b.pattern));
 
-  function* matches(path: string): Generator<Route, void, undefined> {
+  function first(path: string, wanted: (path: Path) => boolean): Route | undefined {
     const exact = literal.get(path);
-    if (exact !== undefined) yield { path: exact.path, kinds: exact.kinds, variables: NONE };
+    if (exact !== undefined && wanted(exact.path)) return { path: exact.path, kinds: exact.kinds, variables: NONE };
     for (const { path: declared, kinds, pattern } of open) {
-      const variables = pattern.match(path);
-      if (variables !== undefined) yield { path: declared, kinds, variables };
+      const variables = wanted(declared) ? pattern.match(path) : undefined;
+      if (variables !== undefined) return { path: declared, kinds, variables };
     }
+    return undefined;
   }
 
   // A slash at the end belongs to a list. For any other operation it would be a second name of the same thing, which rules about
   // the first would not hold for.
-  function* listMatches(path: string): Generator<Route, void, undefined> {
-    yield* matches(path);
-    if (path.endsWith("/")) yield* matches(path.slice(0, -1));
+  function firstListed(path: string, wanted: (path: Path) => boolean): Route | undefined {
+    return first(path, wanted) ?? (path.endsWith("/") ? first(path.slice(0, -1), wanted) : undefined);
   }
 
   return {
-    route(path, operation) {
-      if (operation !== "list") return matches(path).next().value ?? undefined;
-      let first: Route | undefined;
-      for (const route of listMatches(path)) {
-        if (route.path.operations.list !== undefined) return route;
-        first ??= route;
-      }
-      return first;
-    },
-    find: (path) => listMatches(path).next().value ?? undefined,
+    route: (path, operation) => (operation === "list" ? firstListed(path, lists) ?? firstListed(path, any) : first(path, any)),
+    find: (path) => firstListed(path, any),
   };
+}
+
+function any(): boolean {
+  return true;
+}
+
+function lists(path: Path): boolean {
+  return path.operations.list !== undefined;
 }
