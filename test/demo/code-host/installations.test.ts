@@ -9,8 +9,8 @@ const many: InstallationSpec[] = Array.from({ length: 249 }, (_, index) => ({
   id: 3000 + index, account: { login: `org-${index}`, type: "Organization" as const }, permissions: { contents: "read" as const }, repositories: [], updatedAt: index < 200 ? "2024-01-01T00:00:00Z" : "2025-06-01T00:00:00Z",
 }));
 
-function links(header: unknown): Record<string, string> {
-  return Object.fromEntries([...String(header ?? "").matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, relation]) => [relation ?? "", url ?? ""]));
+function links(header: string | string[] | undefined): Record<string, string> {
+  return Object.fromEntries([...[header ?? ""].join().matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, relation]) => [relation ?? "", url ?? ""]));
 }
 
 describe("the list of installations", () => {
