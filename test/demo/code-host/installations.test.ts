@@ -22,7 +22,7 @@ describe("the list of installations", () => {
     const middle = await call("GET", "/app/installations?per_page=100&page=2&outdated=1", { as: jwt() });
     const at = (page: number): string => `${host.url}/app/installations?per_page=100&page=${page}&outdated=1`;
     expect(links(middle.headers.link)).toEqual({ prev: at(1), next: at(3), last: at(3), first: at(1) });
-    expect(links((await call("GET", "/app/installations?per_page=500&page=3", { as: jwt() })).headers.link)).toMatchObject({ prev: expect.stringContaining("page=2") });
+    expect(links((await call("GET", "/app/installations?per_page=500&page=3", { as: jwt() })).headers.link)).toEqual({ prev: expect.stringContaining("page=2"), first: expect.stringContaining("page=1") });
     const past = await call("GET", "/app/installations?per_page=100&page=44", { as: jwt() });
     expect([past.status, past.json, Object.keys(links(past.headers.link))]).toEqual([200, [], ["prev", "first"]]);
   });
