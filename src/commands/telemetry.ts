@@ -17,7 +17,6 @@ import type { StateFactory } from "../kernel/state/types.ts";
 import { acceptedFormat } from "../kernel/telemetry/exposition/text.ts";
 import { reportPool, reportProcess, reportTelemetry } from "../kernel/telemetry/house-report.ts";
 import { createJobsReport } from "../kernel/telemetry/jobs-report.ts";
-import { createMask, secretsAmong } from "../kernel/telemetry/mask.ts";
 import type { OtlpTarget, TelemetryOptions } from "../kernel/telemetry/options.ts";
 import { createRequestObserver, reportPort } from "../kernel/telemetry/requests.ts";
 import type { ReportedPort, RequestObserver } from "../kernel/telemetry/requests.ts";
@@ -36,7 +35,7 @@ const SHOWN: readonly string[] = [
 /** What telemetry is made of. */
 export interface HouseTelemetryDeps {
   readonly config: Config;
-  /** Every key of the configuration; the values of its secrets are kept out of exported lines. */
+  /** Every key of the configuration; the values of its secrets are kept out of all lines. */
   readonly schema: Schema;
   readonly pool: Pool;
   readonly clock: Clock;
@@ -68,10 +67,8 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
   reportProcess(scope, { version });
   reportPool(scope, deps.pool);
   reportTelemetry(scope, telemetry);
-  if (options.logs !== undefined) {
-    const mask = createMask(secretsAmong(deps.schema.map((key) => config.get(key))));
-    log.tap((line) => telemetry.line(mask(line)));
-  }
+  log.conceal(secretsAmong(deps.schema.map((key) => config.get(key))));
+  if (options.logs !== undefined) log.tap((line) => telemetry.line(line));
   const tracing = await tracingOf(config, telemetry);
   if (tracing !== undefined) log.relate(() => tracing.fields());
   return {
@@ -79,6 +76,16 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
     reportState: (state) => reportState(scope, state, clock),
     reportPort: (port) => void reportPort(scope, port),
   };
+}
+
+/** The secrets among values, and among those of maps. */
+function secretsAmong(values: Iterable<unknown>): Secret[] {
+  const found: Secret[] = [];
+  for (const value of values) {
+    if (value instanceof Secret) found.push(value);
+    else if (value instanceof Map) found.push(...secretsAmong(value.values()));
+  }
+  return found;
 }
 
 /** The SDK's tracing is loaded by those who want it. */

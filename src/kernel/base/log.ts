@@ -1,5 +1,6 @@
 /** The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS §2, Logs). */
 import { pino } from "pino";
+import type { Secret } from "./secret.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -31,6 +32,12 @@ export interface RootLog extends Log {
   tap(hear: (line: LogLine) => void): Disposable;
   /** Adds to every line what `fields` says at its time; a line's own attributes win. One at a time. */
   relate(fields: () => LogFields): Disposable;
+  /**
+   * Shows these values as `[secret]` in every line from now on. A `Secret` cannot be printed; this is for the text of
+   * somebody else that repeats one, such as a receiver's error message. Values of less than 8 characters are words that
+   * occur by themselves and are left.
+   */
+  conceal(secrets: Iterable<Secret>): void;
 }
 
 /** How and where lines are written. */
@@ -43,9 +50,12 @@ export interface LogOptions {
   readonly now: () => number;
 }
 
+const SHORTEST_SECRET = 8;
+
 /** A log over any sink. */
 export function createLog(options: LogOptions): RootLog {
   const taps = new Set<(line: LogLine) => void>();
+  const concealed: string[] = [];
   let related: (() => LogFields) | undefined;
   const base = pino({
     level: options.level, base: null, messageKey: "msg",
@@ -53,7 +63,7 @@ export function createLog(options: LogOptions): RootLog {
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
     mixin: () => ({ ...related?.() }),
-  }, { write: (written: string) => writeLine(written, options, taps) });
+  }, { write: (written: string) => writeLine(concealed.reduce((line, value) => line.replaceAll(value, "[secret]"), written), options, taps) });
   return {
     ...wrap(base),
     tap(hear) {
@@ -65,6 +75,12 @@ export function createLog(options: LogOptions): RootLog {
     relate(fields) {
       related = fields;
       return { [Symbol.dispose]: () => void (related = related === fields ? undefined : related) };
+    },
+    conceal(secrets) {
+      const values = [...secrets].map((secret) => secret.use((value) => value)).filter((value) => value.length >= SHORTEST_SECRET);
+      // As they stand in a line of JSON. The longest first: one may be the beginning of another.
+      concealed.push(...values.map((value) => JSON.stringify(value).slice(1, -1)));
+      concealed.sort((left, right) => right.length - left.length);
     },
   };
 }

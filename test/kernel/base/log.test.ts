@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { LogLine, RootLog } from "../../../src/kernel/base/log.ts";
+import { Secret } from "../../../src/kernel/base/secret.ts";
 
 const NOW_MS = Date.parse("2026-01-02T03:04:05.678Z");
 
@@ -39,5 +40,17 @@ describe("a line of the log", () => {
     related[Symbol.dispose]();
     log.info("two");
     expect(lines.map(({ attributes }) => attributes)).toEqual([{ trace_id: "t", a: 2 }, {}]);
+  });
+});
+
+describe.each(["text", "json"] as const)("a secret that is known by value (%s)", (format) => {
+  it("is concealed in all that is written and heard, also in its escapes and as the beginning of another", () => {
+    const { log, written, lines } = open(format);
+    log.conceal(["kanarienvogel", "kanarienvogel-zwei", 'quo"ted\\\n', "short"].map((value) => Secret.of(value, "test")));
+    log.child("x", { child: "kanarienvogel" }).warn('got kanarienvogel-zwei and quo"ted\\\n, not short', { error: new Error("deep", { cause: new Error("kanarienvogel") }), list: ["kanarienvogel"] });
+    const shown = written.join("") + JSON.stringify(lines);
+    expect(shown).not.toMatch(/kanarienvogel|quo/);
+    expect(lines[0]?.message).toBe("got [secret] and [secret], not short");
+    expect(lines[0]?.attributes["list"]).toEqual(["[secret]"]);
   });
 });

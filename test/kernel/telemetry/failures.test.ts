@@ -133,6 +133,21 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     resolve();
   });
 
+  it("that is down does not hold up a stop by being asked again and again", async () => {
+    const endpoint = await deadEndpoint(protocol);
+    const telemetry = await startTelemetry({ metrics: target(endpoint, { timeoutMs: 5_000, retry: { enabled: true, elapsedMs: 60_000 } }), logs: target(endpoint, { timeoutMs: 5_000, retry: { enabled: true, elapsedMs: 60_000 } }), pull: false });
+    const scope = telemetry.scope(spec());
+    scope.gauge(plainLevel, 1, {});
+    scope.log(happened, "x", { who: "a", count: 1 });
+    while (telemetry.status().thread !== "running") await new Promise((resolve) => setImmediate(resolve));
+    // The HTTP exporter has a patience of its own; who is known to be down gets less of it.
+    if (protocol === "http") await telemetry.flush(10_000);
+    const began = performance.now();
+    await telemetry.component.stop(30_000);
+    expect(performance.now() - began).toBeLessThan(3_500);
+    expect(telemetry.status().ledger?.signals).toMatchObject({ metrics: { failuresByClass: { unavailable: 1 } }, logs: { failuresByClass: { unavailable: 1 } } });
+  });
+
   it("makes the newest log records be dropped and counted, never waited for", async () => {
     receiver = await startReceiver({ protocol });
     const { promise, resolve } = Promise.withResolvers<void>();

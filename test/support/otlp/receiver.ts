@@ -16,7 +16,7 @@ const GRPC_TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export
 /** How requests are answered: accepted, refused with a status, accepted in part, or not at all until released. */
 export type Answer =
   | { readonly kind: "accept" }
-  | { readonly kind: "refuse"; readonly grpc: number; readonly http: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: "refuse"; readonly grpc: number; readonly http: number; readonly headers?: Readonly<Record<string, string>>; /** The words of a gRPC refusal. */ readonly words?: string }
   | { readonly kind: "partial"; readonly rejected: number }
   | { readonly kind: "hold"; readonly until: Promise<void> };
 
@@ -105,7 +105,7 @@ async function listenGrpc({ port = 0, maxBytes = -1, tls }: ReceiverOptions, sta
       const { answer } = state;
       if (answer.kind === "hold") await answer.until;
       if (answer.kind === "refuse") state.refused += 1;
-      if (answer.kind === "refuse") return done({ code: answer.grpc, details: "refused by the test" });
+      if (answer.kind === "refuse") return done({ code: answer.grpc, details: answer.words ?? "refused by the test" });
       take(state, signal, call.request);
       done(null, response(answer));
     })();

@@ -54,6 +54,11 @@ export class Ledger {
     this.#changed();
   }
 
+  /** Whether the last request of a signal failed. */
+  get failing(): boolean {
+    return Object.values(this.#signals).some(({ consecutiveFailures }) => consecutiveFailures > 0);
+  }
+
   count(what: "snapshotsSkipped" | "droppedLogs" | "droppedSpans" | "gathers" | "duplicateSeries" | "conflictingFamilies", more = 1): void {
     this[what] += more;
     this.#changed();

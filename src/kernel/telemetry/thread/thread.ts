@@ -23,6 +23,9 @@ import type { Signal } from "../status.ts";
 /** A third of the share of a thread that serves, where both want the same core: late enough for those, soon enough for an export. */
 const NICENESS = 5;
 
+/** How long a stop waits for a receiver that did not answer before. */
+const LAST_TRY_MS = 2_000;
+
 const options = workerData as ThreadOptions;
 assert(parentPort, "the telemetry thread is started by its host");
 const host: MessagePort = parentPort;
@@ -33,6 +36,7 @@ const marks = new Map<number, PromiseWithResolvers<void>>();
 /** Scrapes whose mark has not come; bounded by the host's readers. */
 const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
+const stopping = new AbortController();
 let announced = false;
 const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
 const logs: LogSink | undefined = options.logs && createLogSink(options.logs);
@@ -60,7 +64,7 @@ function giveWay(): void {
 
 function watched(signal: Signal, target: WireTarget): WatchOptions {
   const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
-  return { signal, target, ledger, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
+  return { signal, target, ledger, stopping: stopping.signal, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
 }
 
 function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
@@ -107,7 +111,8 @@ async function hearHost(message: HostMessage): Promise<void> {
     case "credit": return scrapes.credit(message.id);
     case "cancel": return waitingScrapes.delete(message.id) ? undefined : scrapes.cancel(message.id);
     case "stop":
-      await Promise.race([marked(message.mark).then(() => providers.shutdown()), sleep(message.deadlineMs)]);
+      stopping.abort();
+      await Promise.race([marked(message.mark).then(() => providers.shutdown()), sleep(ledger.failing ? Math.min(message.deadlineMs, LAST_TRY_MS) : message.deadlineMs)]);
       postLedger();
       return post({ type: "stopped" });
   }

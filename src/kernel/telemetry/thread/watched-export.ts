@@ -28,6 +28,8 @@ export interface WatchOptions {
   readonly ledger: Ledger;
   /** The last HTTP status this signal's requests were answered with. */
   readonly httpStatus: () => number | undefined;
+  /** Fires when the process stops: what fails from then on is not sent again, or a receiver that is down would hold up every stop. */
+  readonly stopping: AbortSignal;
 }
 
 /** A metric exporter that keeps books. */
@@ -74,13 +76,13 @@ function watchItems<T>(inner: ItemExporter<T>, options: WatchOptions & Departure
 
 async function deliver(send: Send, items: number, options: WatchOptions): Promise<Result> {
   const began = performance.now();
-  const result = await sendPatiently(send, options.target);
+  const result = await sendPatiently(send, options);
   const failure = succeeded(result) ? undefined : { errorClass: classify(result.error, options.httpStatus()), message: result.error?.message ?? "no reason given" };
   options.ledger.enter(options.signal, { items, seconds: (performance.now() - began) / 1000, failure });
   return result;
 }
 
-async function sendPatiently(send: Send, { protocol, retry }: WireTarget): Promise<Result> {
+async function sendPatiently(send: Send, { target: { protocol, retry }, stopping }: WatchOptions): Promise<Result> {
   const untilMs = performance.now() + retry.elapsedMs;
   let waitMs = retry.initialMs;
   for (let tries = 1; ; tries += 1) {
@@ -88,7 +90,9 @@ async function sendPatiently(send: Send, { protocol, retry }: WireTarget): Promi
     const status = (result.error as { readonly code?: unknown } | undefined)?.code;
     const again = protocol === "grpc" && typeof status === "number" && RETRYABLE_GRPC.has(status);
     if (succeeded(result) || !again || tries === MOST_TRIES || performance.now() + waitMs > untilMs) return result;
-    await sleep(waitMs);
+    // A stop ends the wait, and one more try is all there is.
+    if (stopping.aborted) return result;
+    await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     waitMs = Math.min(retry.maxMs, waitMs * RETRY_GROWTH);
   }
 }
