@@ -125,6 +125,14 @@ describe("the list of installations", () => {
     expect(room.codeHost.requests().installations).toBe(3);
   });
 
+  it("is read to its end from a server that links to another name of itself, never going there", async () => {
+    await using other = await startEngineRoom({ config: false });
+    await using room = await startEngineRoom({ codeHost: { publicUrl: other.codeHost.url } });
+    for (let index = 0; index < 250; index++) room.codeHost.estate.install(room.demo.appId, spec(2_000 + index, `org-${index}`));
+    expect(Object.keys((await room.ask("read", "installations"))?.data ?? {})).toHaveLength(251);
+    expect([room.codeHost.requests().installations, other.codeHost.lastRequest()]).toEqual([3, undefined]);
+  });
+
   it("is refused without a configuration, and when the platform answers nonsense", async () => {
     await using room = await startEngineRoom();
     for (const fault of [{ kind: "garbage" }, { kind: "html", status: 200 }, { kind: "html", status: 502 }] as const) {

@@ -26,7 +26,7 @@ export interface PlatformDeps {
 /** An answer to reading, with where it ended up. */
 export interface Read {
   readonly outcome: HttpReply | HttpLost;
-  /** Where the next page is, on the same origin. */
+  /** Where the next page is, always on the same origin. */
   readonly next: URL | undefined;
 }
 
@@ -81,8 +81,15 @@ function fixedHeaders(userAgent: string): Record<string, string> {
   return { accept: "application/vnd.github+json", "user-agent": userAgent, "x-github-api-version": API_VERSION };
 }
 
-// A link to anywhere else would carry the app's JWT there.
+// A server behind another name links to that name. The app's JWT never goes there: only the question is taken over.
 function nextPage(from: URL, reply: HttpReply): URL | undefined {
   const next = byLink({ number: 1, elements: 0, beside: new Map(), headers: reply.headers });
-  return next !== undefined && "link" in next ? sameOrigin(from, next.link) : undefined;
+  if (next === undefined || !("link" in next)) return undefined;
+  const same = sameOrigin(from, next.link);
+  if (same !== undefined) return same;
+  const there = URL.parse(next.link, from.href);
+  if (there === null || there.search === from.search) return undefined;
+  const here = new URL(from);
+  here.search = there.search;
+  return here;
 }
