@@ -69,6 +69,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     name: "gateway", setting: "gateway.listen", address: options.address, credential: deps.auth.token !== undefined,
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    rescue: ["LIST", "SCAN"],
     openEnded: (path) => path.startsWith("/grpc.reflection."),
     handle: surfaces,
   }, deps);
@@ -96,7 +97,7 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
     draining,
     cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (path) => (path === "/healthz" ? probes.live() : path === "/readyz" ? ready() : undefined),
-    rest: createRest({ table, authorize, validator, log }),
+    rest: createRest({ table, authorize, validator, log, clock }),
     rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
   const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });

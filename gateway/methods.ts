@@ -63,10 +63,14 @@ export type Match =
 export interface MethodTable {
   /** Every rpc, the streaming ones included. */
   readonly methods: readonly Method[];
+  /** Also those below a prefix that a plain route owns: they describe what it serves. */
   readonly routes: readonly Route[];
   /** HEAD means GET. A trailing slash is another path. */
   match(verb: string, path: string): Match;
 }
+
+/** The verb of a route that takes them all. */
+const ANY = "*";
 
 type Leaf = Map<string, Route>;
 
@@ -74,9 +78,10 @@ type Leaf = Map<string, Route>;
 export function methodTable(services: readonly BoundService[], plain: readonly PlainRoute[]): MethodTable {
   const methods = services.flatMap((service) => service.desc.methods.map((rpc) => describeMethod(service, rpc)));
   const routes: readonly Route[] = [...methods.flatMap(restRoutes), ...plain.map(plainRoute)];
-  const tree = createPathTree<Leaf>();
-  for (const route of routes) addRoute(tree, route);
-  return { methods, routes, match: (verb, path) => matchPath(tree, verb, path) };
+  const owners = routes.filter(ownsPrefix).map(ownerOf).sort((a, b) => b.prefix.length - a.prefix.length);
+  const [tree, described] = [createPathTree<Leaf>(), createPathTree<Leaf>()];
+  for (const route of routes) addRoute(owners.some((owner) => route !== owner.route && route.template.text.startsWith(owner.prefix)) ? described : tree, route);
+  return { methods, routes, match: (verb, path) => matchOwner(owners, path) ?? matchPath(tree, verb, path) };
 }
 
 /** Who may call an rpc. Throws when it does not say. */
@@ -123,6 +128,29 @@ function plainRoute(plain: PlainRoute): OtherRoute {
   return { kind: "plain", verb: plain.verb, template: parseTemplate(plain.template), access: plain.access, dialect: plain.dialect, plain };
 }
 
+/** A plain route for all methods of a whole prefix (see `PlainRoute.template`). */
+function ownsPrefix({ kind, verb, template }: Route): boolean {
+  return kind === "plain" && verb === ANY && template.variables.length === 1 && template.segments.at(-1)?.kind === "rest";
+}
+
+interface Owner {
+  readonly route: Route;
+  /** `/v1/` of `/v1/{rest=**}`. */
+  readonly prefix: string;
+  readonly variable: string;
+}
+
+function ownerOf(route: Route): Owner {
+  const { text, variables } = route.template;
+  return { route, prefix: text.slice(0, text.lastIndexOf("/") + 1), variable: variables[0] ?? "" };
+}
+
+/** The longest prefix comes first. What follows it is left as it was sent: only its owner knows what a percent sign means there. */
+function matchOwner(owners: readonly Owner[], path: string): Match | undefined {
+  const owner = owners.find(({ prefix }) => path.startsWith(prefix));
+  return owner === undefined ? undefined : { kind: "found", route: owner.route, params: { [owner.variable]: path.slice(owner.prefix.length) } };
+}
+
 function addRoute(tree: PathTree<Leaf>, route: Route): void {
   const leaf = tree.leaf(route.template, () => new Map());
   const before = leaf.get(route.verb);
@@ -135,7 +163,7 @@ function matchPath(tree: PathTree<Leaf>, verb: string, path: string): Match {
   if (segments === undefined) return { kind: "malformed" };
   const found = tree.find(segments);
   if (found === undefined) return { kind: "unknown" };
-  const route = found.leaf.get(verb === "HEAD" ? "GET" : verb);
+  const route = found.leaf.get(verb === "HEAD" ? "GET" : verb) ?? found.leaf.get(ANY);
   if (route === undefined) return wrongMethod(found.leaf);
   return { kind: "found", route, params: Object.fromEntries(route.template.variables.map((name, index) => [name, found.values[index] ?? ""])) };
 }

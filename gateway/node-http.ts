@@ -1,7 +1,9 @@
 /** Between Node's HTTP and the gateway's own shapes: requests in, answers out with back-pressure, whole bodies within a limit. */
 import { once } from "node:events";
+import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import { cut, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
 import type { RestAnswer, RestRequest } from "./rest.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -11,7 +13,10 @@ export interface Head {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: RequestHeaders;
+  readonly remote: Remote;
+  /** Whether TLS ends here. */
+  readonly secured: boolean;
 }
 
 /** Undefined when the request has no single well-formed host, or asks for anything but a path (RFC 9112 §3.2). */
@@ -28,6 +33,8 @@ export function readHead(request: ServerRequest): Head | undefined {
     path: question < 0 ? url : url.slice(0, question),
     search: question < 0 ? "" : url.slice(question),
     headers: { ...headers, host },
+    remote: { address: request.socket.remoteAddress ?? "", port: request.socket.remotePort ?? 0 },
+    secured: (request.socket as Partial<TLSSocket>).encrypted === true,
   };
 }
 
@@ -61,16 +68,15 @@ export async function* bodyChunks(request: ServerRequest): AsyncGenerator<Uint8A
 
 /** The whole body. Throws `too_large` as soon as it is known to be, `cancelled` when it does not come whole. */
 export async function readBody(request: ServerRequest, limitBytes: number): Promise<Uint8Array> {
-  const tooLarge = (): StewardError => new StewardError("too_large", `the body is larger than ${limitBytes} bytes; send less at a time`, { rule: "body_bytes" });
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
     request.resume();
-    throw tooLarge();
+    throw bodyTooLarge(limitBytes);
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of bodyChunks(request)) {
     bytes += chunk.length;
-    if (bytes > limitBytes) throw tooLarge();
+    if (bytes > limitBytes) throw bodyTooLarge(limitBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -86,9 +92,10 @@ export interface StreamEnds {
 
 /** Sends an answer. A stream that throws is cut, so that the client sees it is incomplete. Never rejects. */
 export async function writeAnswer(request: ServerRequest, response: ServerResponse, answer: RestAnswer, ends: StreamEnds): Promise<void> {
-  const { body } = answer;
+  const bare = answer.status === 204 || answer.status === 304;
+  const body = bare ? "" : answer.body;
   if (typeof body === "string" || body instanceof Uint8Array) {
-    const length = answer.status === 204 || answer.status === 304 || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const length = bare || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     response.writeHead(answer.status, { ...answer.headers, ...length });
     response.end(body);
     return;

@@ -4,9 +4,10 @@
  */
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
+import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import type { Call, UnaryHandler } from "../src/kernel/service.ts";
+import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
@@ -14,6 +15,7 @@ import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
 import type { Dialect, FailureOptions } from "./dialects/dialect.ts";
 import type { MethodTable, OtherRoute, Route, RpcRoute } from "./methods.ts";
+import { within } from "./until-aborted.ts";
 
 /** A request as any listener brings it. */
 export interface RestRequest {
@@ -24,7 +26,10 @@ export interface RestRequest {
   /** The raw query, with or without its question mark. */
   readonly search: string;
   /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: RequestHeaders;
+  readonly remote: Remote;
+  /** Whether it came over TLS that ends here. */
+  readonly secured: boolean;
   readonly signal: AbortSignal;
   readonly requestId: string;
   /** The whole body. Throws `too_large` above the limit. Called once at most, and not at all when no body is wanted. */
@@ -39,13 +44,14 @@ export interface RestAnswer {
 }
 
 /** Lets a request pass, or says why not. */
-export type Authorize = (access: Access, dialect: DialectName, request: RestRequest) => StewardError | undefined;
+export type Authorize = (access: Access, dialect: DialectName, request: RestRequest, allowedOrigins?: readonly string[]) => StewardError | undefined;
 
 /** What REST is made of. */
 export interface RestDeps {
   readonly table: MethodTable;
   readonly authorize: Authorize;
   readonly log: Log;
+  readonly clock: Clock;
   /** The process's validator; one of its own when not given. */
   readonly validator?: Validator;
 }
@@ -73,9 +79,9 @@ async function serve(deps: RestDeps, validator: Validator, request: RestRequest)
   if (match.kind !== "found") return refuse(match.kind === "wrong_method" ? dialectOf(match.dialect) : dialectOfPath(request.path), match.kind, request, match.kind === "wrong_method" ? match.allow : undefined);
   const { route, params } = match;
   try {
-    const refusal = deps.authorize(route.access, route.dialect, request);
+    const refusal = deps.authorize(route.access, route.dialect, request, route.kind === "plain" ? route.plain.allowedOrigins?.() : undefined);
     if (refusal !== undefined) throw refusal;
-    return route.kind === "rpc" ? await callMethod(route, params, validator, request) : await callPlain(route, params, deps.log, request);
+    return route.kind === "rpc" ? await callMethod(route, params, validator, request) : await callPlain(route, params, deps, request);
   } catch (thrown) {
     return failed(deps.log, route, request, thrown);
   }
@@ -88,20 +94,32 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
   const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
-  const reply = await handler(message, callOf(request));
+  const reply = await handler(message, callOf(request, request.signal));
   return dialectOf(method.dialect).success(method.rpc.output, create(method.rpc.output, reply), {
     status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
   });
 }
 
-async function callPlain(route: OtherRoute, params: Readonly<Record<string, string>>, log: Log, request: RestRequest): Promise<RestAnswer> {
-  const { method, path, headers } = request;
-  const answer = await route.plain.handle({ method, path, params, headers, query: new URLSearchParams(request.search) }, callOf(request));
-  return isStream(answer.body) && method !== "HEAD" ? { ...answer, body: watched(answer.body, route, log, request) } : answer;
+async function callPlain(route: OtherRoute, params: Readonly<Record<string, string>>, { clock, log }: RestDeps, request: RestRequest): Promise<RestAnswer> {
+  const { requestMs } = route.plain.limits ?? {};
+  const handle = (signal: AbortSignal): Promise<RestAnswer> => route.plain.handle(plainRequest(route, params, request), callOf(request, signal));
+  const answer = await (requestMs === undefined ? handle(request.signal) : within(requestMs, request.signal, clock, handle));
+  return isStream(answer.body) && request.method !== "HEAD" ? { ...answer, body: watched(answer.body, route, log, request) } : answer;
 }
 
-function callOf(request: RestRequest): Call {
-  return { signal: request.signal, requestId: request.requestId };
+function plainRequest(route: OtherRoute, params: Readonly<Record<string, string>>, request: RestRequest): PlainRequest {
+  const { method, path, search, headers, remote, secured } = request;
+  const most = route.plain.limits?.bodyBytes ?? dialectOf(route.dialect).bodyBytes;
+  return {
+    method, path, params, headers, remote, secured,
+    target: `${path}${search}`,
+    query: new URLSearchParams(search),
+    body: (limitBytes = most) => request.readBody(Math.min(limitBytes, most)),
+  };
+}
+
+function callOf({ requestId, remote, headers }: RestRequest, signal: AbortSignal): Call {
+  return createCall({ signal, requestId, remote, headers });
 }
 
 /** A missing or form content type is read as JSON like any other (D8); a packed body is not unpacked. */
@@ -144,6 +162,7 @@ function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint
 }
 
 async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
+  if (answer.status === 204) return { ...answer, body: "" };
   if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(Buffer.byteLength(answer.body)) }, body: "" };
   // Lets a stream that holds something already release it.
   await answer.body[Symbol.asyncIterator]().return?.();

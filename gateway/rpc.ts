@@ -9,14 +9,14 @@ import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import { cut, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
-import type { BoundService, Call, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
+import { createCall, type BoundService, type Call, type StreamHandler, type UnaryHandler } from "../src/kernel/service.ts";
 import { invalidRequest } from "../src/kernel/wire/issues.ts";
 import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import type { Validator } from "../src/kernel/wire/validate.ts";
-import type { Authorize, RequestHead } from "./access/authorize.ts";
+import type { Authorize } from "./access/authorize.ts";
 import { isInternal, seenError } from "./codes.ts";
 import { accessOf } from "./methods.ts";
-import { bodyChunks } from "./node-http.ts";
+import { bodyChunks, type Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
 import { orAborted, untilAborted } from "./until-aborted.ts";
 
@@ -51,11 +51,11 @@ export interface Rpc {
   /** Whether a path belongs to rpc, known or not: `/steward.*` and `/grpc.*`. */
   owns(path: string): boolean;
   /** Answers one request. Never rejects; resolves when the answer is over. */
-  handle(request: ServerRequest, response: ServerResponse, head: RequestHead, requestId: string): Promise<void>;
+  handle(request: ServerRequest, response: ServerResponse, head: Head, requestId: string): Promise<void>;
 }
 
 const MESSAGE_BYTES = 4 * 1024 * 1024;
-const headKey = createContextKey<{ readonly head: RequestHead; readonly requestId: string; readonly response: ServerResponse } | undefined>(undefined);
+const headKey = createContextKey<{ readonly head: Head; readonly requestId: string; readonly response: ServerResponse } | undefined>(undefined);
 
 /** Throws when a method does not say who may call it. */
 export function createRpc(deps: RpcDeps): Rpc {
@@ -169,7 +169,23 @@ function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMess
 }
 
 function callOf(context: HandlerContext, signal: AbortSignal): Call {
-  return { signal, requestId: requestIdOf(context) };
+  const known = context.values.get(headKey);
+  return createCall({ signal: inOwnWords(signal), requestId: requestIdOf(context), ...(known === undefined ? {} : { remote: known.head.remote, headers: known.head.headers }) });
+}
+
+/** Fires with the other one, for a reason of the house: whoever works for a handler knows no errors of the library. */
+function inOwnWords(signal: AbortSignal): AbortSignal {
+  const own = new AbortController();
+  const fire = (): void => own.abort(ownReason(signal.reason));
+  if (signal.aborted) fire();
+  else signal.addEventListener("abort", fire, { once: true });
+  return own.signal;
+}
+
+function ownReason(reason: unknown): unknown {
+  if (!(reason instanceof ConnectError)) return reason;
+  if (reason.code !== RpcCode.DeadlineExceeded) return new StewardError("cancelled", "the client went away", { cause: reason });
+  return new StewardError("deadline", "the time that the client gave the call has passed", { cause: reason });
 }
 
 function requestIdOf(context: HandlerContext): string {

@@ -1,4 +1,18 @@
-/** Waiting that a signal ends, for promises and streams whose makers may not listen to it. */
+/** Waiting that a signal or a time ends, for promises and streams whose makers may not listen to it. */
+import type { Clock } from "../src/kernel/base/clock.ts";
+import { StewardError } from "../src/kernel/base/errors.ts";
+
+/** What `make` promises, or `deadline` after that many milliseconds; its signal fires then, and when the other one does. */
+export async function within<T>(ms: number, signal: AbortSignal, clock: Clock, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timer = clock.timer(clock.monotonic() + ms, () => late.abort(new StewardError("deadline", `the request took longer than ${ms / 1000} s and was given up; ask for less, or again later`, { remedy: "ask for less, or again later" })));
+  const either = AbortSignal.any([signal, late.signal]);
+  try {
+    return await orAborted(make(either), either);
+  } finally {
+    timer[Symbol.dispose]();
+  }
+}
 
 /** Settles as the promise does, or rejects with the signal's reason, whichever comes first. Leaves no listener behind. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -26,12 +26,16 @@ export interface AuthOptions {
   readonly allowedOrigins?: readonly string[];
 }
 
-/** Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for the credential. */
-export type Authorize = (access: Access, dialect: DialectName, request: RequestHead) => StewardError | undefined;
+/**
+ * Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for the credential.
+ * `allowedOrigins` are those of the route itself.
+ */
+export type Authorize = (access: Access, dialect: DialectName, request: RequestHead, allowedOrigins?: readonly string[]) => StewardError | undefined;
 
 /** The rules of RESOLUTIONS §2 over one set of credentials. */
 export function createAuthorize(auth: AuthOptions): Authorize {
-  return (access, dialect, request) => refuseName(auth, access, request) ?? refuseForeignPage(auth, dialect, request) ?? refuseCredential(auth, access, request);
+  return (access, dialect, request, allowedOrigins = dialect === "dedup" ? auth.allowedOrigins : undefined) =>
+    refuseName(auth, access, request) ?? refuseForeignPage(dialect, request, allowedOrigins ?? []) ?? refuseCredential(auth, access, request);
 }
 
 function refuseName(auth: AuthOptions, access: Access, request: RequestHead): StewardError | undefined {
@@ -47,11 +51,11 @@ function isOpenUnderAnyName(path: string): boolean {
   return path.startsWith("/v1/") && !/^\/v1\/+sys\/+(init|unseal)\/*$/i.test(path) && !/%|\/\/|\/\.\.?(\/|$)/.test(path);
 }
 
-function refuseForeignPage(auth: AuthOptions, dialect: DialectName, request: RequestHead): StewardError | undefined {
+function refuseForeignPage(dialect: DialectName, request: RequestHead, allowedOrigins: readonly string[]): StewardError | undefined {
   const { headers, method } = request;
   if (dialect === "vault" && hasVaultToken(request)) return undefined;
   const provenance = { method, host: one(headers["host"]) ?? "", origin: one(headers["origin"]), fetchSite: one(headers["sec-fetch-site"]) };
-  if (!isCrossSite(provenance, dialect === "dedup" ? auth.allowedOrigins ?? [] : [])) return undefined;
+  if (!isCrossSite(provenance, allowedOrigins)) return undefined;
   const remedy = "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
   return new StewardError("denied", `a page of another site may not change anything here; ${remedy}`, { rule: "cross_site", remedy });
 }

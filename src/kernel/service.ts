@@ -5,12 +5,39 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
 import type { Access } from "../gen/steward/options/v1/options_pb.ts";
+import { StewardError } from "./base/errors.ts";
+
+/** The other end of a request's connection: the client, or the last proxy before it. */
+export interface Remote {
+  /** IPv4 or IPv6 as text; empty when it is not known. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Headers of a request, or the metadata of an rpc. Names are in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a handler knows about the call it serves. */
 export interface Call {
-  /** Fires when the client goes away, the deadline passes or the process stops. */
+  /** Fires when the client goes away, the process stops or, with the code `deadline`, when the call's time has passed. */
   readonly signal: AbortSignal;
   readonly requestId: string;
+  readonly remote: Remote;
+  readonly headers: RequestHeaders;
+  /** A header by its name in any case; several of one name are joined by a comma. */
+  header(name: string): string | undefined;
+}
+
+/** A call from its facts; without headers and from nowhere unless they are given. */
+export function createCall(facts: Pick<Call, "signal" | "requestId"> & Partial<Pick<Call, "remote" | "headers">>): Call {
+  const { signal, requestId, remote = { address: "", port: 0 }, headers = {} } = facts;
+  return {
+    signal, requestId, remote, headers,
+    header(name) {
+      const value = headers[name.toLowerCase()];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+  };
 }
 
 /** Answers one request. Throws StewardError. */
@@ -40,27 +67,57 @@ export function bindService<M extends GenServiceMethods>(desc: GenService<M>, ha
 export interface PlainRequest {
   readonly method: string;
   readonly path: string;
-  /** Path variables, decoded. */
+  /** Path and query as they were sent, nothing decoded. */
+  readonly target: string;
+  /** Path variables, decoded; those of a route for a whole prefix as they were sent. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: RequestHeaders;
+  readonly remote: Remote;
+  /** Whether it came over TLS that ends here. */
+  readonly secured: boolean;
+  /**
+   * The whole body as it was sent. To be called once at most. Throws `too_large` above `limitBytes` or the route's limit,
+   * whichever is less, `cancelled` when it does not come whole within the listener's time.
+   */
+  body(limitBytes?: number): Promise<Uint8Array>;
 }
 
-/** The answer of a plain route. An iterable body is streamed with back-pressure. */
+/** What reading a body throws that is larger than it may be. */
+export function bodyTooLarge(limitBytes: number): StewardError {
+  return new StewardError("too_large", `the body is larger than ${limitBytes} bytes; send less at a time`, { rule: "body_bytes", remedy: "send less at a time" });
+}
+
+/** The answer of a plain route. An iterable body is streamed with back-pressure; one of status 204 or 304 is left out. */
 export interface PlainAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
+/** Bounds of one plain route. */
+export interface PlainLimits {
+  /** The largest body; the dialect's own when not given. */
+  readonly bodyBytes?: number;
+  /** From the head to the answer; then the call's signal fires and the client reads of the deadline. As long as it takes when not given. */
+  readonly requestMs?: number;
+}
+
 /** A route whose answer is no message: event streams, text, pages, binary. */
 export interface PlainRoute {
-  readonly verb: "GET" | "POST" | "PUT" | "DELETE";
-  /** As in google.api.http: `/api/v1/jobs/{job_id}/progress`. */
+  /** `*` takes every method, HEAD, OPTIONS and uncommon ones included. */
+  readonly verb: "GET" | "POST" | "PUT" | "DELETE" | "*";
+  /**
+   * As in google.api.http: `/api/v1/jobs/{job_id}/progress`. A template of literals and a last `{name=**}` with the verb
+   * `*`, like `/v1/{rest=**}`, owns its prefix: http rules of methods below it describe what it serves and serve nothing.
+   */
   readonly template: string;
   readonly access: Access;
   /** Whose error bodies it answers with. */
   readonly dialect: "monitor" | "dedup" | "vault";
+  readonly limits?: PlainLimits;
+  /** Origins of pages that may change something here, asked for at each request; none when not given. */
+  allowedOrigins?(): readonly string[];
   handle(request: PlainRequest, call: Call): Promise<PlainAnswer>;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { methodTable } from "../../gateway/methods.ts";
 import { createRest, type Authorize, type Rest, type RestAnswer, type RestRequest } from "../../gateway/rest.ts";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
+import { systemClock } from "../../src/kernel/base/clock.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import type { PlainRoute } from "../../src/kernel/service.ts";
@@ -15,14 +16,14 @@ interface House {
 function house(overrides: Parameters<typeof dedupService>[0] = {}, plain: PlainRoute[] = [], authorize: Authorize = () => undefined): House {
   const log: string[] = [];
   const table = methodTable([dedupService(overrides), ...otherServices()], plain);
-  return { log, rest: createRest({ table, authorize, log: createLog({ level: "debug", format: "json", write: (line) => log.push(line), now: () => 0 }) }) };
+  return { log, rest: createRest({ table, authorize, clock: systemClock, log: createLog({ level: "debug", format: "json", write: (line) => log.push(line), now: () => 0 }) }) };
 }
 
 function request(line: string, body = "", more: Partial<RestRequest> = {}): RestRequest {
   const [method = "GET", target = "/"] = line.split(" ");
   const [path = "/", search = ""] = target.split("?");
   return {
-    method, path, search, headers: {}, signal: new AbortController().signal, requestId: "req-1",
+    method, path, search, headers: {}, remote: { address: "192.0.2.7", port: 4711 }, secured: false, signal: new AbortController().signal, requestId: "req-1",
     readBody: (limit) => (body.length > limit ? Promise.reject(new StewardError("too_large", `the body is above ${limit} bytes`)) : Promise.resolve(Buffer.from(body))),
     ...more,
   };

@@ -8,6 +8,7 @@ import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { SystemService } from "../../src/gen/steward/dedup/v1/system_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
+import type { Call } from "../../src/kernel/service.ts";
 import { connectCall, grpcClient, jobService, startGateway, systemService } from "./start-gateway.ts";
 
 const getJob = "/steward.dedup.v1.JobService/GetJob";
@@ -134,19 +135,37 @@ describe("an error of a handler", () => {
 
 describe("a deadline", () => {
   it("reaches the handler's signal and answers in time although the handler does not end", async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<unknown>();
     const { host, gateway } = await startGateway({ services: [systemService({
-      getHealth: (_request, { signal }) => new Promise(() => signal.addEventListener("abort", () => resolve())),
+      getHealth: (_request, { signal }) => new Promise(() => signal.addEventListener("abort", () => resolve(signal.reason))),
     })] });
     await expect(grpcClient(host).unary(SystemService.method.getHealth, {}, { deadlineMs: 100 })).rejects.toMatchObject({ code: 4 });
-    await promise;
+    // A client that gives up at the same moment may be heard first.
+    expect(await promise).toMatchObject({ name: "StewardError", code: expect.stringMatching(/^(deadline|cancelled)$/) as string });
     await expect.poll(() => gateway.inFlight()).toBe(0);
   });
 
   it("of Connect is answered by the server", async () => {
-    const { url } = await startGateway({ services: [systemService({ getHealth: () => new Promise(() => undefined) })] });
-    const answer = await connectCall(url, "/steward.dedup.v1.SystemService/GetHealth", "{}", { "connect-timeout-ms": "50" });
-    expect(answer).toMatchObject({ status: 504, json: { code: "deadline_exceeded" } });
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { url } = await startGateway({ services: [systemService({ getHealth: (_request, { signal }) => new Promise(() => signal.addEventListener("abort", () => resolve(signal.reason))) })] });
+    const path = "/steward.dedup.v1.SystemService/GetHealth";
+    expect(await connectCall(url, path, "{}", { "connect-timeout-ms": "50" })).toMatchObject({ status: 504, json: { code: "deadline_exceeded" } });
+    expect(await promise).toMatchObject({ code: "deadline" });
+    // By gRPC's own header and from a client that goes on waiting, so that nothing but the server's clock can end it.
+    const answer = await fetch(`${url}${path}`, { method: "POST", headers: { "content-type": "application/grpc-web+proto", "grpc-timeout": "30m" }, body: new Uint8Array(5) });
+    expect(`${answer.headers.get("grpc-status") ?? ""}${await answer.text()}`).toMatch(/4|grpc-status: 4/);
+  });
+
+  it("does not come where the client gave none, and metadata and address reach the handler in every protocol", async () => {
+    const calls: Call[] = [];
+    const { url, host } = await startGateway({ services: [systemService({ getHealth: (_request, call) => {
+      calls.push(call);
+      return {};
+    } })] });
+    await grpcClient(host, { "x-vault-token": "hvs.1" }).unary(SystemService.method.getHealth, {});
+    await connectCall(url, "/steward.dedup.v1.SystemService/GetHealth", "{}", { "X-Vault-Token": "hvs.1" });
+    await fetch(`${url}/api/v1/health`, { headers: { "X-Vault-Token": "hvs.1" } });
+    expect(calls.map((call) => [call.header("X-Vault-Token"), call.header("x-none"), call.remote.address, call.remote.port > 0])).toEqual(Array(3).fill(["hvs.1", undefined, "127.0.0.1", true]));
   });
 });
 

@@ -1,7 +1,7 @@
 /** Answers calls that came as bytes by the handlers of a service; the same on the main thread and in a thread of its own. */
 import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
 import { StewardError } from "../base/errors.ts";
-import type { Call, PlainRequest, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
+import { bodyTooLarge, type Call, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
 import { writeMessage } from "../wire/write.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
@@ -16,7 +16,7 @@ export function plainMethod(index: number): string {
 
 /** The plain routes of a service without their handlers. */
 export function plainRows(service: Service): PlainRow[] {
-  return service.plain.map(({ verb, template, access, dialect }) => ({ verb, template, access, dialect }));
+  return service.plain.map(({ verb, template, access, dialect, limits }) => ({ verb, template, access, dialect, ...(limits === undefined ? {} : { limits }) }));
 }
 
 /** Answers one call. Throws `unsupported` for a method that the service does not have. */
@@ -53,7 +53,7 @@ function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMe
 
 function plainAnswer(route: PlainRoute): Answer {
   return async (_name, body, _encoding, call) => {
-    const { status, headers, body: answer } = await route.handle(readPlainRequest(body), call);
+    const { status, headers, body: answer } = await route.handle(readPlainRequest(body, call), call);
     const meta = { status, headers };
     if (typeof answer === "string") return { meta, body: new TextEncoder().encode(answer), chunks: undefined };
     // What a handler gives may be kept by it, so it is copied before it moves.
@@ -62,14 +62,32 @@ function plainAnswer(route: PlainRoute): Answer {
   };
 }
 
-/** A request as bytes. */
-export function writePlainRequest(request: PlainRequest): Uint8Array {
-  return ownBytes(new TextEncoder().encode(JSON.stringify({ ...request, query: request.query.toString() })));
+/** What of a plain request travels as text; its caller goes with the call. */
+type PlainHead = Pick<PlainRequest, "method" | "path" | "target" | "params" | "secured"> & { readonly query: string };
+
+const HEAD_LENGTH_BYTES = 4;
+
+/** A request as bytes: the length of its head, the head as JSON, its body. Throws what reading the body throws. */
+export async function writePlainRequest(request: PlainRequest): Promise<Uint8Array> {
+  const { method, path, target, params, secured } = request;
+  const head = Buffer.from(JSON.stringify({ method, path, target, params, secured, query: request.query.toString() } satisfies PlainHead));
+  const length = Buffer.alloc(HEAD_LENGTH_BYTES);
+  length.writeUInt32LE(head.length);
+  return ownBytes(Buffer.concat([length, head, await request.body()]));
 }
 
-function readPlainRequest(body: Uint8Array): PlainRequest {
-  const request = JSON.parse(new TextDecoder().decode(body)) as Omit<PlainRequest, "query"> & { readonly query: string };
-  return { ...request, query: new URLSearchParams(request.query) };
+function readPlainRequest(bytes: Uint8Array, { remote, headers }: Call): PlainRequest {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const bodyAt = HEAD_LENGTH_BYTES + all.readUInt32LE(0);
+  const { query, ...head } = JSON.parse(all.toString("utf8", HEAD_LENGTH_BYTES, bodyAt)) as PlainHead;
+  const body = new Uint8Array(all.subarray(bodyAt));
+  return {
+    ...head, headers, remote, query: new URLSearchParams(query),
+    body(limitBytes = body.length) {
+      if (body.length > limitBytes) return Promise.reject(bodyTooLarge(limitBytes));
+      return Promise.resolve(body);
+    },
+  };
 }
 
 async function* mapItems<T, U>(source: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U, void, undefined> {

@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import { writeError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
+import { createCall } from "../service.ts";
 import type { Answer } from "./answers.ts";
 import { CREDIT, ownBytes, type CallMessage, type FromThread } from "./messages.ts";
 
@@ -73,12 +74,12 @@ export class Dispatcher {
 
   /** Never rejects. */
   async #run(message: CallMessage, running: Running): Promise<void> {
-    const { id, deadlineMs, requestId } = message;
+    const { id, deadlineMs, requestId, caller } = message;
     const { signal } = running.stop;
     const deadline = new StewardError("deadline", `took longer than ${deadlineMs} ms`);
     const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => this.#abort(running, deadline));
     try {
-      const { meta, body, chunks } = await this.#answer(message.method, message.body, message.encoding, { signal, requestId });
+      const { meta, body, chunks } = await this.#answer(message.method, message.body, message.encoding, createCall({ signal, requestId, ...caller }));
       timer[Symbol.dispose]();
       const owned = ownBytes(body);
       this.#send(running, { kind: "reply", id, meta, body: owned, more: chunks !== undefined }, owned);

@@ -1,6 +1,6 @@
 /** A service on the main thread, behind the same face as one in a thread of its own. */
 import { StewardError } from "../base/errors.ts";
-import type { Service } from "../service.ts";
+import { createCall, type Service } from "../service.ts";
 import type { ComponentState, Health } from "../supervisor/component.ts";
 import { createAnswers, type Answer } from "./answers.ts";
 import { HostBase, healthOf } from "./host-base.ts";
@@ -46,7 +46,7 @@ export class MainHost extends HostBase implements ThreadHost {
   async call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply> {
     const { answer } = this.#running();
     const { clock } = this.deps;
-    const { signal, encoding, requestId, deadlineMs = CALL_MS } = options;
+    const { signal, encoding, requestId, caller, deadlineMs = CALL_MS } = options;
     signal.throwIfAborted();
     const stop = new AbortController();
     const { promise: left, reject } = Promise.withResolvers<never>();
@@ -59,7 +59,7 @@ export class MainHost extends HostBase implements ThreadHost {
     signal.addEventListener("abort", aborted, { once: true });
     this.#calls += 1;
     this.#inFlight += 1;
-    const answering = answer(method, body, encoding, { signal: AbortSignal.any([signal, stop.signal]), requestId }).finally(() => (this.#inFlight -= 1));
+    const answering = answer(method, body, encoding, createCall({ signal: AbortSignal.any([signal, stop.signal]), requestId, ...caller })).finally(() => (this.#inFlight -= 1));
     try {
       return await Promise.race([answering, left]);
     } finally {

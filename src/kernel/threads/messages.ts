@@ -7,7 +7,7 @@
  *     cancel ─▶                           nobody waits any more; nothing comes back
  */
 import type { ErrorMessage } from "../base/error-message.ts";
-import type { PlainRoute } from "../service.ts";
+import type { Call, PlainRoute } from "../service.ts";
 import type { ComponentState } from "../supervisor/component.ts";
 
 /** Chunks of one stream that may be under way. */
@@ -23,7 +23,10 @@ export interface ReplyMeta {
 }
 
 /** A plain route without its handler. */
-export type PlainRow = Omit<PlainRoute, "handle">;
+export type PlainRow = Omit<PlainRoute, "handle" | "allowedOrigins">;
+
+/** Who calls, as far as a handler may ask. */
+export type Caller = Pick<Call, "remote" | "headers">;
 
 /** How the parts of a service stand. */
 export interface StateMessage {
@@ -39,6 +42,8 @@ export interface CallMessage {
   readonly method: string;
   readonly encoding: Encoding;
   readonly requestId: string;
+  /** Nobody in particular when not given. */
+  readonly caller?: Caller;
   /** Milliseconds left until the caller gives up. */
   readonly deadlineMs: number;
   readonly body: Uint8Array;

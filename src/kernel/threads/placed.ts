@@ -6,7 +6,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Service } from "../service.ts";
 import type { Component, ComponentState } from "../supervisor/component.ts";
-import type { Encoding, ReplyMeta } from "./messages.ts";
+import type { Caller, Encoding, ReplyMeta } from "./messages.ts";
 
 /** What a service gets from the thread it runs in. */
 export interface ThreadContext {
@@ -42,6 +42,7 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   readonly encoding: Encoding;
   readonly requestId: string;
+  readonly caller?: Caller;
   /** Until the answer begins; 120,000 unless said otherwise. */
   readonly deadlineMs?: number;
 }

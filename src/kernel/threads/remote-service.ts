@@ -3,23 +3,23 @@ import { fromBinary, toBinary, type DescMessage, type DescMethod, type DescServi
 import type { BoundService, Call, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
 import { plainMethod, writePlainRequest } from "./answers.ts";
 import type { PlainRow } from "./messages.ts";
-import type { ThreadHost } from "./placed.ts";
+import type { CallOptions, ThreadHost } from "./placed.ts";
 
-type Caller = Pick<ThreadHost, "call">;
+type Host = Pick<ThreadHost, "call">;
 
 /** What the gateway serves for a service that runs elsewhere. */
-export function createRemoteService(name: string, descriptors: readonly DescService[], plain: readonly PlainRow[], host: Caller): Service {
+export function createRemoteService(name: string, descriptors: readonly DescService[], plain: readonly PlainRow[], host: Host): Service {
   return { name, rpc: descriptors.map((desc) => remoteRpc(desc, host)), plain: plain.map((row, index) => remoteRoute(row, index, host)) };
 }
 
-function remoteRpc(desc: DescService, host: Caller): BoundService {
+function remoteRpc(desc: DescService, host: Host): BoundService {
   const handlers = new Map(desc.methods.map((method) => [method.name, remoteHandler(`${desc.typeName}/${method.name}`, method, host)]));
   return { desc, handler: (method) => handlers.get(method.name) ?? remoteHandler(`${desc.typeName}/${method.name}`, method, host) };
 }
 
-function remoteHandler(name: string, method: DescMethod, host: Caller): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage> {
-  const call = (request: MessageShape<DescMessage>, { signal, requestId }: Call): ReturnType<Caller["call"]> =>
-    host.call(name, toBinary(method.input, request), { signal, requestId, encoding: "proto" });
+function remoteHandler(name: string, method: DescMethod, host: Host): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage> {
+  const call = (request: MessageShape<DescMessage>, context: Call): ReturnType<Host["call"]> =>
+    host.call(name, toBinary(method.input, request), { ...factsOf(context), encoding: "proto" });
   if (method.methodKind !== "server_streaming") {
     return async (request, context) => fromBinary(method.output, (await call(request, context)).body);
   }
@@ -29,12 +29,16 @@ function remoteHandler(name: string, method: DescMethod, host: Caller): UnaryHan
   } satisfies StreamHandler<DescMessage, DescMessage>;
 }
 
-function remoteRoute(row: PlainRow, index: number, host: Caller): PlainRoute {
+function remoteRoute(row: PlainRow, index: number, host: Host): PlainRoute {
   return {
     ...row,
-    async handle(request, { signal, requestId }) {
-      const { meta, body, chunks } = await host.call(plainMethod(index), writePlainRequest(request), { signal, requestId, encoding: "proto" });
+    async handle(request, call) {
+      const { meta, body, chunks } = await host.call(plainMethod(index), await writePlainRequest(request), { ...factsOf(call), encoding: "proto" });
       return { status: meta.status ?? 200, headers: meta.headers ?? {}, body: chunks ?? body };
     },
   };
+}
+
+function factsOf({ signal, requestId, remote, headers }: Call): Omit<CallOptions, "encoding"> {
+  return { signal, requestId, caller: { remote, headers } };
 }

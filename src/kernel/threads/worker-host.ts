@@ -96,10 +96,10 @@ export class WorkerHost extends HostBase implements ThreadHost {
 
   async call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply> {
     if (this.#service === undefined) throw this.notRunning();
-    const { encoding, requestId, deadlineMs = CALL_MS } = options;
+    const { encoding, requestId, caller, deadlineMs = CALL_MS } = options;
     const { id, reply } = this.#calls.open(options.signal, deadlineMs);
     const owned = ownBytes(body);
-    this.#post({ kind: "call", id, method, encoding, requestId, deadlineMs, body: owned }, owned.byteLength === 0 ? [] : [owned.buffer]);
+    this.#post({ kind: "call", id, method, encoding, requestId, deadlineMs, body: owned, ...(caller === undefined ? {} : { caller }) }, owned.byteLength === 0 ? [] : [owned.buffer]);
     return await reply;
   }
 

@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import { analysisHandlers } from "../../../src/dedup/api/analysis.ts";
 import { AnalysisService } from "../../../src/gen/steward/dedup/v1/analysis_pb.ts";
 import type { Job } from "../../../src/kernel/jobs/types.ts";
-import type { Call, UnaryHandler } from "../../../src/kernel/service.ts";
+import { createCall, type Call, type UnaryHandler } from "../../../src/kernel/service.ts";
 import { openBench, prose } from "../groups/bench.ts";
 
-const call: Call = { signal: new AbortController().signal, requestId: "test" };
+const call: Call = createCall({ signal: new AbortController().signal, requestId: "test" });
 const { startAnalysis, getAnalysisStatus } = AnalysisService.method;
 
 describe("the analysis over the API", () => {

@@ -1,9 +1,9 @@
 /** Calls the handlers of a bound service as a surface does: with a whole request message, giving a whole answer. */
 import { create } from "@bufbuild/protobuf";
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape, DescMessage } from "@bufbuild/protobuf";
-import type { BoundService, Call, StreamHandler, UnaryHandler } from "../../../src/kernel/service.ts";
+import { createCall, type BoundService, type Call, type StreamHandler, type UnaryHandler } from "../../../src/kernel/service.ts";
 
-export const call: Call = { signal: new AbortController().signal, requestId: "test" };
+export const call: Call = createCall({ signal: new AbortController().signal, requestId: "test" });
 
 /** The answer to one request. */
 export async function ask<I extends DescMessage, O extends DescMessage>(service: BoundService, method: DescMethodUnary<I, O>, request: MessageInitShape<I>): Promise<MessageShape<O>> {

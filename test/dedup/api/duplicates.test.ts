@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { duplicateHandlers } from "../../../src/dedup/api/duplicates.ts";
 import { DuplicateService, GroupSort, SortOrder } from "../../../src/gen/steward/dedup/v1/duplicates_pb.ts";
 import { GroupStatus } from "../../../src/gen/steward/dedup/v1/groups_pb.ts";
-import type { Call, UnaryHandler } from "../../../src/kernel/service.ts";
+import { createCall, type Call, type UnaryHandler } from "../../../src/kernel/service.ts";
 import type { Bench } from "../groups/bench.ts";
 import { edited, openBench, prose } from "../groups/bench.ts";
 
-const call: Call = { signal: new AbortController().signal, requestId: "test" };
+const call: Call = createCall({ signal: new AbortController().signal, requestId: "test" });
 const text = prose(1);
 
 interface Api extends Bench {

@@ -3,6 +3,7 @@ import { jobHandlers, jobProgressRoute } from "../../../src/dedup/api/jobs.ts";
 import { JobOperation, JobService, JobStatus, JobType } from "../../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { Job, JobEvent, JobQuery, Jobs } from "../../../src/kernel/jobs/types.ts";
+import { plainRequest } from "../../kernel/plain-request.ts";
 import { createHandClock } from "../store-bench.ts";
 import { gather } from "../archives/reading.ts";
 import { ask, call, follow } from "./calling.ts";
@@ -72,7 +73,7 @@ describe("jobs over the API", () => {
 
   it("stream as server-sent events whose last frame spreads the result without losing its own keys", async () => {
     const route = jobProgressRoute({ jobs: jobsOf([running], [{ event: "progress", job: running }, { event: "complete", job: completed }]), clock });
-    const request = { method: "GET", path: "", params: { job_id: "one" }, query: new URLSearchParams(), headers: {} };
+    const request = plainRequest({ params: { job_id: "one" } });
     const answer = await route.handle(request, call);
     expect(answer).toMatchObject({ status: 200, headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" } });
     expect(await gather(answer.body as AsyncIterable<string>)).toEqual([

@@ -4,13 +4,14 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
-import type { Call, PlainRequest, StreamHandler, UnaryHandler } from "../../../src/kernel/service.ts";
+import { createCall, type Call, type StreamHandler, type UnaryHandler } from "../../../src/kernel/service.ts";
 import type { HostDeps } from "../../../src/kernel/threads/host-spec.ts";
 import type { Encoding } from "../../../src/kernel/threads/messages.ts";
 import { placeService } from "../../../src/kernel/threads/place.ts";
 import type { Placement, ThreadHost } from "../../../src/kernel/threads/placed.ts";
 import { sendSecret } from "../../../src/kernel/threads/secrets.ts";
 import { DedupSampleService, GetSampleRequestSchema } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
+import { plainRequest } from "../plain-request.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 import { sampleModule, type SampleOptions } from "./fixtures/module.ts";
 
@@ -38,12 +39,12 @@ type Unary = "listSamples" | "getSampleStats" | "getSample" | "createSample" | "
 async function unary(host: ThreadHost, name: Unary, request: object, call: Partial<Call> = {}): Promise<any> {
   const method = DedupSampleService.method[name];
   const handler = host.service().rpc[0]?.handler(method) as UnaryHandler<any, any>;
-  return create(method.output as any, await handler(create(method.input as any, request as any), { signal: never, requestId: "r-1", ...call }));
+  return create(method.output as any, await handler(create(method.input as any, request as any), createCall({ signal: never, requestId: "r-1", ...call })));
 }
 
 function watch(host: ThreadHost, signal: AbortSignal = never): AsyncIterator<unknown> {
   const handler = host.service().rpc[0]?.handler(DedupSampleService.method.watchSample) as StreamHandler<any, any>;
-  return handler({} as never, { signal, requestId: "r-1" })[Symbol.asyncIterator]();
+  return handler({} as never, createCall({ signal, requestId: "r-1" }))[Symbol.asyncIterator]();
 }
 
 /** Collects what is published. */
@@ -56,8 +57,6 @@ function listen(host: ThreadHost, topic: string): string[] {
   })();
   return heard;
 }
-
-const request = (more: Partial<PlainRequest>): PlainRequest => ({ method: "GET", path: "/", params: {}, query: new URLSearchParams(), headers: {}, ...more });
 
 describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
   it("answers with what was asked, whole numbers included", async () => {
@@ -122,13 +121,24 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     const { host } = await started(on);
     const [whole, pieces] = host.service().plain;
     expect(whole).toMatchObject({ verb: "GET", template: "/api/v1/plain/{id}", dialect: "dedup" });
-    const call: Call = { signal: never, requestId: "r" };
-    const answer = await whole?.handle(request({ params: { id: "ü/1" }, query: new URLSearchParams("q=a&q=%26") }), call);
+    const call = createCall({ signal: never, requestId: "r" });
+    const answer = await whole?.handle(plainRequest({ params: { id: "ü/1" }, query: new URLSearchParams("q=a&q=%26") }), call);
     expect({ ...answer, body: typeof answer?.body === "string" ? answer.body : text(answer?.body as Uint8Array) }).toEqual({ status: 203, headers: { "x-id": "ü/1" }, body: "GET a+&" });
     let body = "";
-    const streamed = (await pieces?.handle(request({}), call))?.body;
+    const streamed = (await pieces?.handle(plainRequest(), call))?.body;
     for await (const piece of streamed as AsyncIterable<string | Uint8Array>) body += typeof piece === "string" ? piece : text(piece);
     expect(body).toBe("one two");
+  });
+
+  it("brings the body, the caller and the target of a plain request along", async () => {
+    const { host } = await started(on);
+    const route = host.service().plain[2];
+    expect(route).toMatchObject({ verb: "*", limits: { bodyBytes: 10, requestMs: 90_000 } });
+    const remote = { address: "192.0.2.7", port: 4711 };
+    const headers = { "x-token": ["a", "b"] };
+    const ask = (body: string) => route?.handle(plainRequest({ target: "/v1/%zz?a", secured: true, headers, remote, body: () => Promise.resolve(Buffer.from(body)) }), createCall({ signal: never, requestId: "r", headers, remote }));
+    const answer = (await ask("äö"))?.body;
+    expect(JSON.parse(typeof answer === "string" ? answer : text(answer as Uint8Array))).toEqual(["/v1/%zz?a", true, "a, b", remote, remote, "äö"]);
   });
 
   it("writes REST JSON where it is asked to", async () => {
