@@ -105,6 +105,8 @@ export interface TokenSpec {
   readonly periodMs: number;
   readonly renewable: boolean;
   readonly role?: string;
+  /** Names whoever sets the terms of its renewals, see `TokenStore.issuer`. */
+  readonly issuer?: string;
   readonly boundCidrs?: readonly string[];
 }
 

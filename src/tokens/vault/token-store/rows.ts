@@ -8,7 +8,7 @@ export function rowOf(spec: TokenSpec, made: { readonly accessor: string; readon
   const { accessor, accessorKey, nowMs } = made;
   const row = create(TokenRowSchema, {
     accessor, accessorKey, policies: [...spec.policies], path: spec.path, displayName: spec.displayName, numUses: spec.numUses, createdAtMs: nowMs, creationTtlMs: spec.ttlMs,
-    explicitMaxTtlMs: spec.explicitMaxTtlMs, maxTtlMs: spec.maxTtlMs ?? 0, periodMs: spec.periodMs, renewable: spec.renewable, boundCidrs: [...(spec.boundCidrs ?? [])],
+    explicitMaxTtlMs: spec.explicitMaxTtlMs, maxTtlMs: spec.maxTtlMs ?? 0, periodMs: spec.periodMs, renewable: spec.renewable, boundCidrs: [...(spec.boundCidrs ?? [])], issuer: spec.issuer ?? "",
   });
   if (spec.meta !== undefined) row.meta = create(TokenMetaSchema, { values: { ...spec.meta } });
   if (spec.parent !== undefined) row.parent = spec.parent;

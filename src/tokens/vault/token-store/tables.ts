@@ -3,7 +3,7 @@
  * can be found in the file, or be tried against it.
  */
 import { LeaseClockRowSchema, type LeaseClockRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
-import { TokenRowSchema, TokenSecretsRowSchema, type TokenRow, type TokenSecretsRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import { TokenRoleRowSchema, TokenRowSchema, TokenSecretsRowSchema, type TokenRoleRow, type TokenRow, type TokenSecretsRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { dueTables } from "../../../kernel/state/due.ts";
 import { stringKey, tupleKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
@@ -34,7 +34,10 @@ export const tokenChildren: Table<readonly [parent: string, child: string], true
 /** How far the clock of tokens is ahead of the wall's, one row under an empty name. */
 export const tokenClock: Table<string, LeaseClockRow> = defineTable({ name: "token_clock", key: stringKey, value: protobufCodec(LeaseClockRowSchema), limit: { rows: 1 }, sealed: true });
 
+/** Rules that tokens are made by, by name; see `auth/token/roles`. */
+export const tokenRoles: Table<string, TokenRoleRow> = defineTable({ name: "token_roles", key: stringKey, value: protobufCodec(TokenRoleRowSchema), limit: { rows: 10_000 }, sealed: true });
+
 /** All of the above, timers included. */
 export const tokenTables: readonly AnyTable[] = [
-  ...([tokenSecrets, tokenRows, tokenChildren, tokenClock] as readonly unknown[] as readonly AnyTable[]), ...dueTables(TOKEN_TIMERS.name, TOKEN_TIMERS.rows),
+  ...([tokenSecrets, tokenRows, tokenChildren, tokenClock, tokenRoles] as readonly unknown[] as readonly AnyTable[]), ...dueTables(TOKEN_TIMERS.name, TOKEN_TIMERS.rows),
 ];

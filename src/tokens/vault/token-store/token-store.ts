@@ -54,6 +54,8 @@ export interface RenewTerms {
 /** The tokens with a life of their own. */
 export interface TokenStore extends Tokens {
   renew(entry: TokenEntry, incrementMs: number | undefined, terms?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
+  /** Sets who decides over renewals of the tokens made in this name. Such a token cannot be renewed while nobody does. `terms` may throw `invalid`. */
+  issuer(name: string, terms: (entry: TokenEntry) => Promise<RenewTerms>): void;
   /** Ends tokens at their times while it runs. */
   readonly component: Component;
 }
@@ -76,6 +78,7 @@ class EnvTokens implements TokenStore {
   readonly #batch: BatchTokens;
   readonly #cache: TokenCache = createTokenCache();
   readonly #hooks: EndHook[] = [];
+  readonly #issuers = new Map<string, (entry: TokenEntry) => Promise<RenewTerms>>();
   readonly #ending: Ending;
 
   constructor(deps: TokensDeps, { secrets, clock }: { readonly secrets: TokenSecrets; readonly clock: LeaseClock }) {
@@ -143,8 +146,13 @@ class EnvTokens implements TokenStore {
     });
   }
 
-  async renew(entry: TokenEntry, incrementMs: number | undefined, terms?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
+  issuer(name: string, terms: (entry: TokenEntry) => Promise<RenewTerms>): void {
+    this.#issuers.set(name, terms);
+  }
+
+  async renew(entry: TokenEntry, incrementMs: number | undefined, given?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
     if (entry.type === "batch") throw new StewardError("invalid", "batch tokens cannot be renewed", { rule: "type" });
+    const terms = given ?? await this.#termsOf(entry);
     return await this.#deps.env.write((tx) => {
       const nowMs = this.#clock.now();
       const row = tx.get(tokenRows, entry.key);
@@ -179,6 +187,14 @@ class EnvTokens implements TokenStore {
 
   onEnd(seen: EndHook): void {
     this.#hooks.push(seen);
+  }
+
+  async #termsOf(entry: TokenEntry): Promise<RenewTerms | undefined> {
+    const issuer = this.#find(entry.key)?.row.issuer ?? "";
+    if (issuer === "") return undefined;
+    const terms = this.#issuers.get(issuer);
+    if (terms === undefined) throw new StewardError("invalid", "the auth mount that made this token is gone, not renewing", { rule: "issuer" });
+    return await terms(entry);
   }
 
   #createBatch(spec: TokenSpec, nowMs: number): MadeToken {

@@ -1,0 +1,31 @@
+/** What the paths of one AppRole mount share. */
+import { logicalError } from "../../../logical/occurred.ts";
+import type { Fields, Host } from "../../../logical/types.ts";
+import type { AuthDeps } from "../deps.ts";
+import type { NamedLock } from "./lock.ts";
+import type { ApproleStorage } from "./storage.ts";
+
+/** One mount. */
+export interface ApproleContext extends AuthDeps {
+  readonly host: Host;
+  readonly storage: ApproleStorage;
+  /** By role: whoever changes a role or its secret ids holds it. */
+  readonly lock: NamedLock;
+}
+
+/** A role's name is one segment of a path; this bounds its keys. */
+const LONGEST_NAME = 256;
+
+/** The role that a path names, lower case. Throws `invalid`. */
+export function roleNameOf(fields: Fields): string {
+  const name = (fields.text("role_name") ?? "").toLowerCase();
+  if (name.length > LONGEST_NAME) throw logicalError(`role_name has at most ${LONGEST_NAME} characters`, { field: "role_name", rule: "length" });
+  return name;
+}
+
+/** A count from a field. Throws `invalid` for a negative or absurd one. */
+export function countOf(fields: Fields, name: string): number | undefined {
+  const count = fields.integer(name);
+  if (count !== undefined && (count < 0 || count > 2 ** 31 - 1)) throw logicalError(`${name} cannot be negative`, { field: name, rule: "range" });
+  return count;
+}

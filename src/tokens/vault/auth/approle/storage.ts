@@ -1,0 +1,104 @@
+/**
+ * What an AppRole mount keeps. Roles are found by name and by role id, secret ids by themselves and by their accessors; ids and
+ * accessors are known by HMACs only. An entry that leads to another is written before it and read with care, so that a crash in
+ * between leaves nothing worse than a line that leads nowhere.
+ */
+import { createHmac } from "node:crypto";
+import { ApproleRowSchema, SecretIdRowSchema, type ApproleRow, type SecretIdRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import type { Ids } from "../../../../kernel/base/ids.ts";
+import { protobufCodec } from "../../../../kernel/state/values.ts";
+import type { StorageView } from "../../../logical/types.ts";
+
+const roleCodec = protobufCodec(ApproleRowSchema);
+const secretCodec = protobufCodec(SecretIdRowSchema);
+const SALT = "salt";
+const SALT_BYTES = 32;
+const utf8 = new TextDecoder();
+
+/** A stored secret id. `key` is its HMAC. */
+export interface StoredSecretId {
+  readonly key: string;
+  readonly row: SecretIdRow;
+}
+
+/** Roles and secret ids of one mount. Whoever changes something holds the mount's lock. */
+export interface ApproleStorage {
+  /** Names this mount among all; says nothing. */
+  readonly mountId: string;
+  role(name: string): Promise<ApproleRow | undefined>;
+  roleNames(): Promise<readonly string[]>;
+  /** The role that a role id stands for. */
+  byRoleId(roleId: string): Promise<{ readonly name: string; readonly row: ApproleRow } | undefined>;
+  saveRole(name: string, row: ApproleRow, before: ApproleRow | undefined): Promise<void>;
+  /** With its secret ids. */
+  deleteRole(name: string): Promise<void>;
+  secretId(role: string, secretId: string): Promise<StoredSecretId | undefined>;
+  byAccessor(role: string, accessor: string): Promise<StoredSecretId | undefined>;
+  saveSecretId(role: string, stored: StoredSecretId): Promise<void>;
+  deleteSecretId(role: string, stored: StoredSecretId): Promise<void>;
+  secretIds(role: string): AsyncIterable<StoredSecretId>;
+  keyOf(secretId: string): string;
+}
+
+/** Opens a mount's storage; its salt is made with it. */
+export async function openApproleStorage(storage: StorageView, ids: Ids): Promise<ApproleStorage> {
+  const salt = await storage.get(SALT) ?? ids.bytes(SALT_BYTES);
+  await storage.put(SALT, salt);
+  const hmac = (kind: string, value: string): string => createHmac("sha256", salt).update(kind).update(value).digest("base64url");
+  const roleIdKey = (roleId: string): string => `role_id/${hmac("role:", roleId)}`;
+  const accessorKey = (role: string, accessor: string): string => `accessor/${role}/${hmac("accessor:", accessor)}`;
+  const secretKey = (role: string, key: string): string => `secret_id/${role}/${key}`;
+  const keyOf = (secretId: string): string => hmac("secret:", secretId);
+
+  async function role(name: string): Promise<ApproleRow | undefined> {
+    const bytes = await storage.get(`role/${name}`);
+    return bytes === undefined ? undefined : roleCodec.read(bytes);
+  }
+  async function byKey(name: string, key: string): Promise<StoredSecretId | undefined> {
+    const bytes = await storage.get(secretKey(name, key));
+    return bytes === undefined ? undefined : { key, row: secretCodec.read(bytes) };
+  }
+  async function* secretIds(name: string): AsyncGenerator<StoredSecretId> {
+    for (const key of await storage.list(`secret_id/${name}/`)) {
+      const stored = await byKey(name, key);
+      if (stored !== undefined) yield stored;
+    }
+  }
+  async function deleteSecretId(name: string, { key, row }: StoredSecretId): Promise<void> {
+    await storage.delete(secretKey(name, key));
+    await storage.delete(accessorKey(name, row.accessor));
+  }
+
+  return {
+    mountId: hmac("mount:", ""),
+    role, secretIds, deleteSecretId, keyOf,
+    roleNames: () => storage.list("role/"),
+    async byRoleId(roleId) {
+      const name = await storage.get(roleIdKey(roleId));
+      const row = name === undefined ? undefined : await role(utf8.decode(name));
+      return name === undefined || row === undefined || row.roleId !== roleId ? undefined : { name: utf8.decode(name), row };
+    },
+    async saveRole(name, row, before) {
+      await storage.put(roleIdKey(row.roleId), Buffer.from(name));
+      await storage.put(`role/${name}`, roleCodec.write(row));
+      if (before !== undefined && before.roleId !== row.roleId) await storage.delete(roleIdKey(before.roleId));
+    },
+    async deleteRole(name) {
+      const row = await role(name);
+      // First, so that nobody logs in while the rest goes.
+      await storage.delete(`role/${name}`);
+      if (row !== undefined) await storage.delete(roleIdKey(row.roleId));
+      for await (const stored of secretIds(name)) await deleteSecretId(name, stored);
+    },
+    secretId: (name, secretId) => byKey(name, keyOf(secretId)),
+    async byAccessor(name, accessor) {
+      const key = await storage.get(accessorKey(name, accessor));
+      const stored = key === undefined ? undefined : await byKey(name, utf8.decode(key));
+      return stored?.row.accessor === accessor ? stored : undefined;
+    },
+    async saveSecretId(name, { key, row }) {
+      await storage.put(accessorKey(name, row.accessor), Buffer.from(key));
+      await storage.put(secretKey(name, key), secretCodec.write(row));
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Networks in roles and secret ids. A single address stands for its own network. */
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { logicalError } from "../../logical/occurred.ts";
+
+/** Networks of one list. */
+const MOST_CIDRS = 256;
+
+interface Network {
+  readonly address: string;
+  readonly bits: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+/** The networks in their full spelling. Throws `invalid` naming the first that is none. */
+export function parseCidrs(field: string, given: readonly string[]): readonly string[] {
+  if (given.length > MOST_CIDRS) throw logicalError(`${field} holds at most ${MOST_CIDRS} networks`, { field, rule: "count" });
+  return given.map((text) => {
+    const network = networkOf(text.trim());
+    if (network === undefined) throw logicalError(`${field}: ${JSON.stringify(text.slice(0, 60))} is no address and no network such as 10.0.0.0/8`, { field, rule: "cidr" });
+    return `${network.address}/${network.bits}`;
+  });
+}
+
+/** Whether each of the networks lies in one of the others; true when there are no others. */
+export function isSubset(inner: readonly string[], outer: readonly string[]): boolean {
+  if (outer.length === 0) return true;
+  return inner.every((text) => {
+    const one = networkOf(text);
+    return one !== undefined && outer.some((other) => contains(networkOf(other), one));
+  });
+}
+
+function contains(outer: Network | undefined, inner: Network): boolean {
+  if (outer === undefined || outer.family !== inner.family || outer.bits > inner.bits) return false;
+  const list = new BlockList();
+  list.addSubnet(outer.address, outer.bits, outer.family);
+  return list.check(inner.address, inner.family);
+}
+
+function networkOf(text: string): Network | undefined {
+  const [address = "", bits, ...rest] = text.split("/");
+  if (isIP(address) === 0 || address.includes("%") || rest.length > 0) return undefined;
+  const family = isIPv6(address) ? "ipv6" : "ipv4";
+  const most = family === "ipv6" ? 128 : 32;
+  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return undefined;
+  return { address, bits: bits === undefined ? most : Number(bits), family };
+}

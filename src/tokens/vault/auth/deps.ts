@@ -1,0 +1,19 @@
+/** What auth backends stand on. */
+import type { Clock } from "../../../kernel/base/clock.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import type { TokenStore } from "../token-store/token-store.ts";
+import type { TtlLimits } from "../token-store/ttl.ts";
+import type { Policies } from "../types.ts";
+
+/** The house's own, shared by all auth backends. */
+export interface AuthDeps {
+  /** Holds `tokenTables`. */
+  readonly env: Env;
+  readonly tokens: TokenStore;
+  readonly policies: Policies;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Lease times of `auth/token/`. */
+  readonly limits: () => TtlLimits;
+}
