@@ -24,7 +24,7 @@ beforeAll(async () => {
   receiver = await startReceiver({ protocol: "http" });
   const folder = temporaryFolder();
   writeFiles(folder, smallArchive);
-  const config = folderConfig(temporaryFolder(), folder, `otlp: {endpoint: '${receiver.endpoint}', metric_interval: 500ms, batch: {logs: {export_interval: 20ms}}}\ntracing: {enabled: true}\nlogging: {level: debug}\n`);
+  const config = folderConfig(temporaryFolder(), folder, `otlp: {endpoint: '${receiver.endpoint}', metric_interval: 1s, batch: {logs: {export_interval: 20ms}}}\ntracing: {enabled: true}\nlogging: {level: debug}\n`);
   daemon = await startDaemon({ config, env: { OTEL_METRICS_SCRAPE_ENABLED: "true" } });
   await runJob(daemon, "/api/v1/sync");
   await rest(daemon, "GET", "/api/v1/documents?limit=2");
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await rest(daemon, "POST", "/steward.dedup.v1.JobService/GetJob", { jobId: "nobody" });
   scraped = (await rest(daemon, "GET", "/api/v1/metrics")).text;
   // What is open is told while it is open: the last export, after the stop, has no stores any more.
-  while (documents() === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (documents() === undefined || answered({ route: "/api/v1/metrics", code: "200" }) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   points = receiver.points();
 });
@@ -48,6 +48,11 @@ afterAll(async () => {
   await receiver.close();
   removeTemporaryFolders();
 });
+
+/** How many requests were answered with these labels. */
+function answered(attributes: object): number | undefined {
+  return receiver.points().findLast((point) => point.metric === "svc.gateway.requests" && Object.entries(attributes).every(([name, value]) => point.attributes[name] === value))?.value;
+}
 
 function pointsOf(row: Pick<AnyRow, "name">): ReceivedPoint[] {
   return points.filter((point) => point.metric === row.name);
@@ -74,8 +79,6 @@ describe("the catalogue of the house", () => {
 });
 
 describe("requests", () => {
-  const answered = (attributes: object): number | undefined => pointsOf({ name: "svc.gateway.requests" }).findLast((point) => Object.entries(attributes).every(([name, value]) => point.attributes[name] === value))?.value;
-
   it("are counted by route, method, protocol and outcome", () => {
     expect(answered({ route: "/api/v1/documents", method: "GET", protocol: "rest", code: "200" })).toBe(1);
     expect(answered({ route: "/api/v1/sync", method: "POST", protocol: "rest", code: "202" })).toBe(1);

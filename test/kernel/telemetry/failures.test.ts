@@ -29,7 +29,7 @@ const refusals: readonly [name: string, grpc: number, http: number, expected: Er
 ];
 
 describe.each(["grpc", "http"] as const)("A receiver over %s that does not take the data", (protocol) => {
-  const target = (endpoint: string, more: object = {}) => ({ protocol, endpoint, intervalMs: NEVER_MS, timeoutMs: 500, ...more });
+  const target = (endpoint: string, more: object = {}) => ({ protocol, endpoint, intervalMs: NEVER_MS, timeoutMs: 1_000, ...more });
 
   it.each(refusals)("is entered in the ledger when it refuses %s", async (_name, grpc, http, expected) => {
     receiver = await startReceiver({ protocol });
@@ -95,12 +95,12 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
 
   it("is entered as invalid when a request is too large for it, and smaller batches arrive", async () => {
     receiver = await startReceiver({ protocol, maxBytes: 64 * 1024 });
-    await using large = await startTelemetry({ metrics: target(receiver.endpoint), pull: false });
-    await using small = await startTelemetry({ metrics: target(receiver.endpoint, { batchSize: 200 }), pull: false });
+    await using large = await startTelemetry({ metrics: target(receiver.endpoint, { timeoutMs: 10_000 }), pull: false });
+    await using small = await startTelemetry({ metrics: target(receiver.endpoint, { batchSize: 200, timeoutMs: 10_000 }), pull: false });
     for (const telemetry of [large, small]) {
       const scope = telemetry.scope(spec());
       for (let index = 0; index < 2_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
-      await telemetry.flush(5_000);
+      await telemetry.flush(30_000);
     }
     expect(large.status().ledger?.signals.metrics).toMatchObject({ failuresByClass: { invalid: 1 }, itemsLost: 2_000 });
     expect(small.status().ledger?.signals.metrics).toMatchObject({ failures: 0, items: 2_000 });
