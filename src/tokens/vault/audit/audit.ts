@@ -1,0 +1,163 @@
+/**
+ * The audit: every request and every answer stands in a file before anything happens and before anything is said. While no device
+ * takes records nothing is done at all (RESOLUTIONS T23).
+ */
+import type { FileHandle } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import type { Env } from "../../../kernel/state/types.ts";
+import type { Audit, AuditDeviceInfo } from "../types.ts";
+import { openFileSink, type Flush, type Sink } from "./file-sink.ts";
+import { createHash, type Hash } from "./hash.ts";
+import { createRecorder, type Recorder } from "./record.ts";
+import { auditSalts } from "./tables.ts";
+
+const SALT_BYTES = 32;
+/** A device that fails is logged no more often than this. */
+const COMPLAIN_EVERY_MS = 60_000;
+
+/** One device as it is configured. */
+export interface AuditDeviceConfig {
+  /** Absolute, or relative to the state folder; `discard` keeps nothing. */
+  readonly filePath: string;
+  readonly hmacAccessor: boolean;
+  readonly elideListResponses: boolean;
+  /** Before each line; empty unless said otherwise. */
+  readonly prefix?: string;
+  /** Permission bits of the file; 0600 unless said otherwise. */
+  readonly mode?: number;
+}
+
+/** What the audit works with. The environment holds `auditTables` and is unsealed. */
+export interface AuditDeps {
+  readonly env: Env;
+  /** Where relative files begin. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Makes what was written durable; `fdatasync` unless said otherwise. */
+  readonly flush?: Flush;
+}
+
+/** The audit, and whether it is well. */
+export interface AuditService extends Audit {
+  /** Which device does not take records, and why. */
+  health(): { readonly ok: boolean; readonly reason?: string };
+}
+
+interface Device {
+  readonly info: AuditDeviceInfo;
+  readonly name: string;
+  readonly recorder: Recorder;
+  readonly hash: Hash;
+  readonly sink: Sink;
+  failure: StewardError | undefined;
+  complainAtMs: number;
+}
+
+/**
+ * Opens the devices. Throws `invalid` for one that is misconfigured and `disk_full` where not even an empty file fits. A disk that is
+ * full later refuses requests until it has room.
+ */
+export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceConfig[]): Promise<AuditService> {
+  const { clock, ids, log } = deps;
+  const devices: Device[] = [];
+  const close = async (): Promise<void> => {
+    const ends = await Promise.allSettled(devices.map(({ sink }) => sink.close()));
+    for (const end of ends) if (end.status === "rejected") log.warn("an audit file did not close well", { error: toStewardError(end.reason) });
+  };
+  try {
+    for (const [index, config] of configs.entries()) devices.push(await openDevice(deps, config, index));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  async function put(device: Device, line: string): Promise<void> {
+    try {
+      await device.sink.append(line);
+      device.failure = undefined;
+    } catch (thrown) {
+      device.failure = refusal(device, thrown);
+      if (clock.monotonic() >= device.complainAtMs) {
+        device.complainAtMs = clock.monotonic() + COMPLAIN_EVERY_MS;
+        log.error("an audit device does not take records", { error: device.failure, device: device.info.path });
+      }
+      throw device.failure;
+    }
+  }
+
+  async function record(lineFor: (device: Device) => string): Promise<void> {
+    const only = devices.length === 1 ? devices[0] : undefined;
+    if (only !== undefined) return await put(only, lineFor(only));
+    const ends = await Promise.allSettled(devices.map(async (device) => await put(device, lineFor(device))));
+    const failed = ends.filter((end) => end.status === "rejected");
+    if (failed.length > 0 && failed.length === ends.length) throw failed[0]?.reason;
+  }
+
+  for (const device of devices) {
+    if (device.sink.fresh) await put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined); // logged, and tried anew with every record
+  }
+  return {
+    request: (request, error) => record(({ recorder }) => recorder.request(clock.now(), request, error)),
+    response: (request, response) => record(({ recorder }) => recorder.response(clock.now(), request, response)),
+    hash: (path, input) => devices.find(({ info }) => info.path === path)?.hash(input),
+    devices: () => devices.map(({ info }) => info),
+    async reopen() {
+      const ends = await Promise.allSettled(devices.map(({ sink }) => sink.reopen()));
+      const failed = ends.find((end) => end.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    },
+    close,
+    health() {
+      const failing = devices.find(({ failure }) => failure !== undefined);
+      return failing?.failure === undefined ? { ok: true } : { ok: false, reason: failing.failure.message };
+    },
+  };
+}
+
+async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: number): Promise<Device> {
+  const { clock, directory, env, ids } = deps;
+  const hash = createHash(await saltOf(env, ids, config.filePath));
+  const path = index === 0 ? "file/" : `file-${index + 1}/`;
+  const { hmacAccessor, elideListResponses, prefix = "", mode = 0o600 } = config;
+  return {
+    info: {
+      path, type: "file", description: "",
+      options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
+    },
+    name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0,
+    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, flush: deps.flush ?? dataSync }, resolve(directory, config.filePath), mode),
+  };
+}
+
+/** Made with the device, and never changed: what was hashed once is found for ever. */
+async function saltOf(env: Env, ids: Ids, filePath: string): Promise<Uint8Array> {
+  return env.read((snapshot) => snapshot.get(auditSalts, filePath)) ?? await env.write((tx) => {
+    const salt = tx.get(auditSalts, filePath) ?? ids.bytes(SALT_BYTES);
+    tx.put(auditSalts, filePath, salt);
+    return salt;
+  });
+}
+
+/** Not what the system said: a client must not take it for its own mistake. */
+function refusal({ info, name }: Device, thrown: unknown): StewardError {
+  const cause = toStewardError(thrown);
+  const full = cause.code === "disk_full" || (thrown as NodeJS.ErrnoException).code === "EFBIG";
+  const code = full ? "disk_full" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
+  const why = full ? "its disk is full" : cause.message;
+  return new StewardError(code, `the audit device ${info.path} (${name}) does not take records: ${why}; nothing is done without its record`, {
+    rule: "audit", remedy: full ? "free space on its disk; Steward goes on by itself" : (cause.remedy ?? "see that the file can be written"), cause: thrown,
+    ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
+  });
+}
+
+async function dataSync(file: FileHandle): Promise<void> {
+  await file.datasync();
+}
+
+const DISCARD: Sink = { append: () => Promise.resolve(), reopen: () => Promise.resolve(), close: () => Promise.resolve(), fresh: false };

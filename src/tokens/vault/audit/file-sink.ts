@@ -1,0 +1,203 @@
+/**
+ * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. While one batch is written and flushed
+ * the next gathers, so that many requests share a flush. Nothing is ever removed: what a crash or a full disk tore is closed by a
+ * newline, and the next record stands on a line of its own.
+ */
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+
+/** Bytes of lines that may wait, the batch under way not counted. */
+export const QUEUE_BYTES: number = 16 * 2 ** 20;
+const BATCH_BYTES = 4 * 2 ** 20;
+/** Whether the file is still in its folder is looked at no more often than this. */
+const LOOK_EVERY_MS = 1_000;
+const NEWLINE = 0x0a;
+
+/** Makes what was written durable. */
+export type Flush = (file: FileHandle) => Promise<void>;
+
+/** What a sink works with. */
+export interface FileSinkDeps {
+  readonly clock: Clock;
+  readonly flush: Flush;
+}
+
+/** Where lines go. */
+export interface Sink {
+  /** Resolves when the disk has it. */
+  append(line: string): Promise<void>;
+  /** Goes on in a new file of the same name; the old one is kept in use when that fails, and the error thrown. */
+  reopen(): Promise<void>;
+  /** Writes what waits and takes no more. */
+  close(): Promise<void>;
+  /** Whether the file was empty when it was opened first. */
+  readonly fresh: boolean;
+}
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Opened {
+  readonly handle: FileHandle;
+  readonly empty: boolean;
+  readonly torn: boolean;
+}
+
+/** Opens or makes a file. Throws StewardError with the remedy for what is no place for an audit. */
+export async function openFileSink(deps: FileSinkDeps, path: string, mode: number): Promise<Sink> {
+  return new FileSink(deps, { path, mode }, await openAudited(path, mode));
+}
+
+class FileSink implements Sink {
+  readonly #deps: FileSinkDeps;
+  readonly #file: { readonly path: string; readonly mode: number };
+  readonly fresh: boolean;
+  #handle: FileHandle;
+  #torn: boolean;
+  #queue: Waiting[] = [];
+  #queuedBytes = 0;
+  #writing: Promise<void> | undefined;
+  #closed = false;
+  #lookAtMs = 0;
+  /** Taken by the next batch. */
+  #next: Opened | undefined;
+
+  constructor(deps: FileSinkDeps, file: { path: string; mode: number }, { handle, empty, torn }: Opened) {
+    this.#deps = deps;
+    this.#file = file;
+    this.#handle = handle;
+    this.#torn = torn;
+    this.fresh = empty;
+  }
+
+  append(line: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const bytes = Buffer.from(line);
+      if (this.#closed) return reject(new StewardError("not_ready", `the audit file ${this.#file.path} is closed`));
+      if (this.#queuedBytes > 0 && this.#queuedBytes + bytes.length > QUEUE_BYTES) {
+        return reject(new StewardError("exhausted", `more records wait for the audit file ${this.#file.path} than its disk can take`, { rule: "audit queue", remedy: "try again later", retryAfterMs: 1_000 }));
+      }
+      this.#queue.push({ bytes, resolve, reject });
+      this.#queuedBytes += bytes.length;
+      this.#writing ??= this.#write();
+    });
+  }
+
+  async reopen(): Promise<void> {
+    const fresh = await openAudited(this.#file.path, this.#file.mode);
+    await this.#next?.handle.close();
+    this.#next = fresh;
+    if (this.#writing === undefined) await this.#turn();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#writing !== undefined) await this.#writing;
+    await this.#turn();
+    await this.#handle.close();
+  }
+
+  async #write(): Promise<void> {
+    await Promise.resolve(); // what comes in the same turn shares the flush
+    while (this.#queue.length > 0) {
+      const batch = this.#take();
+      try {
+        await this.#turn();
+        await this.#find();
+        await this.#put(Buffer.concat(this.#torn ? [Buffer.of(NEWLINE), ...batch.map(({ bytes }) => bytes)] : batch.map(({ bytes }) => bytes)));
+        await this.#deps.flush(this.#handle);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#writing = undefined; // in the same stretch as the last look at the queue, so no line is left lying
+  }
+
+  #take(): Waiting[] {
+    let bytes = 0;
+    const end = this.#queue.findIndex((waiting) => (bytes += waiting.bytes.length) >= BATCH_BYTES);
+    const batch = this.#queue.splice(0, end < 0 ? this.#queue.length : end + 1);
+    this.#queuedBytes -= batch.reduce((sum, waiting) => sum + waiting.bytes.length, 0);
+    return batch;
+  }
+
+  async #put(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, null);
+      at += bytesWritten;
+      if (bytesWritten > 0) this.#torn = bytes[at - 1] !== NEWLINE;
+    }
+  }
+
+  /** A file that was removed takes records that nobody will ever read. */
+  async #find(): Promise<void> {
+    const now = this.#deps.clock.monotonic();
+    if (now < this.#lookAtMs) return;
+    this.#lookAtMs = now + LOOK_EVERY_MS;
+    if ((await this.#handle.stat()).nlink > 0) return;
+    this.#next = await openAudited(this.#file.path, this.#file.mode);
+    await this.#turn();
+  }
+
+  async #turn(): Promise<void> {
+    const next = this.#next;
+    if (next === undefined) return;
+    const old = this.#handle;
+    this.#next = undefined;
+    this.#handle = next.handle;
+    this.#torn = next.torn;
+    await old.close();
+  }
+}
+
+async function openAudited(path: string, mode: number): Promise<Opened> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
+    const { mode: present, size } = await checkedStat(handle, path);
+    if ((present & 0o777) !== mode) await handle.chmod(mode);
+    const last = Buffer.alloc(1);
+    if (size > 0) await handle.read(last, 0, 1, size - 1);
+    else await flushFolder(dirname(path));
+    return { handle, empty: size === 0, torn: size > 0 && last[0] !== NEWLINE };
+  } catch (error) {
+    await handle?.close();
+    throw cannotOpen(path, error);
+  }
+}
+
+async function checkedStat(handle: FileHandle, path: string): Promise<{ readonly mode: number; readonly size: number }> {
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw new StewardError("invalid", `the audit file ${path} is no regular file`, { rule: "audit file", remedy: "name a file in tokens.audit" });
+  return stat;
+}
+
+/** So that the file's name survives a crash as its lines do. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ELOOP: "it is a symbolic link, and somebody else might turn it: name the file itself", ENOENT: "make its folder", EACCES: "let Steward's user write it", EPERM: "let Steward's user own it",
+  EISDIR: "it is a folder: name a file", ENOSPC: "free space on its disk", EROFS: "its disk is mounted read-only",
+};
+
+function cannotOpen(path: string, cause: unknown): StewardError {
+  if (cause instanceof StewardError) return cause;
+  const { code } = cause as NodeJS.ErrnoException;
+  const remedy = REMEDIES[code ?? ""];
+  const known = toStewardError(cause);
+  return new StewardError(known.code === "disk_full" ? "disk_full" : "invalid", `the audit file ${path} cannot be opened${code === undefined ? "" : ` (${code})`}`, { rule: "audit file", cause, ...(remedy === undefined ? {} : { remedy }) });
+}

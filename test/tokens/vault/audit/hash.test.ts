@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createHash, hashedJson, isTime, MOST_VALUES } from "../../../../src/tokens/vault/audit/hash.ts";
+import { parseExact } from "../../../../src/tokens/logical/json.ts";
+
+const hash = createHash(Buffer.alloc(32, 1));
+
+/** What should come out, written plainly. */
+function expected(value: unknown): unknown {
+  if (typeof value === "string") return isTime(value) ? value : hash(value);
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) ? value.map(expected) : Object.fromEntries(Object.entries(value).map(([name, item]) => [name, expected(item)]));
+}
+
+describe("hashed data", () => {
+  it("is JSON of the same shape in which every text but points in time is hashed, whatever the value", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.parse(hashedJson(value, hash))).toEqual(JSON.parse(JSON.stringify(expected(value))));
+    }));
+  });
+
+  it("keeps the digits of numbers, names as they are, and leaves out what is not there", () => {
+    expect(hashedJson(parseExact("{\"id\":90071992547409931234,\"a\\\"b\":1.50}"), hash)).toBe("{\"id\":90071992547409931234,\"a\\\"b\":1.50}");
+    expect(hashedJson({ a: undefined, b: null, c: true }, hash)).toBe("{\"b\":null,\"c\":true}");
+  });
+
+  it("is a single hash when it has more values than that", () => {
+    expect(hashedJson(Array.from({ length: MOST_VALUES - 1 }, () => 1), hash)).toMatch(/^\[1,1/);
+    expect(hashedJson(Array.from({ length: MOST_VALUES }, () => 1), hash)).toMatch(/^\{"too_many_values":"hmac-sha256:[0-9a-f]{64}"\}$/);
+  });
+});
+
+describe("a point in time", () => {
+  it("is what RFC 3339 writes and nothing that only looks like it", () => {
+    for (const text of ["2026-11-21T04:17:54Z", "2026-11-21T04:17:54.123456789+01:00", "2024-02-29T00:00:00-23:59"]) expect([text, isTime(text)]).toEqual([text, true]);
+    for (const text of ["2026-11-21", "2026-13-21T04:17:54Z", "2026-02-29T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21 04:17:54Z", "2026-11-21T04:17:54", `2026-11-21T04:17:54.${"1".repeat(400)}Z`, ""]) expect([text, isTime(text)]).toEqual([text, false]);
+  });
+});
