@@ -70,6 +70,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     rescue: ["LIST", "SCAN"],
+    placeless: (target) => /^\/(healthz|readyz)(\?|$)/.test(target),
     openEnded: (path) => path.startsWith("/grpc.reflection."),
     handle: surfaces,
   }, deps);

@@ -165,7 +165,7 @@ describe("a deadline", () => {
     await grpcClient(host, { "x-vault-token": "hvs.1" }).unary(SystemService.method.getHealth, {});
     await connectCall(url, "/steward.dedup.v1.SystemService/GetHealth", "{}", { "X-Vault-Token": "hvs.1" });
     await fetch(`${url}/api/v1/health`, { headers: { "X-Vault-Token": "hvs.1" } });
-    expect(calls.map((call) => [call.header("X-Vault-Token"), call.header("x-none"), call.remote.address, call.remote.port > 0])).toEqual(Array(3).fill(["hvs.1", undefined, "127.0.0.1", true]));
+    expect(calls.map((call) => [call.header("X-Vault-Token"), call.header("x-none"), call.remote.address, call.remote.port > 0])).toEqual(Array.from({ length: 3 }, () => ["hvs.1", undefined, "127.0.0.1", true]));
   });
 });
 

@@ -10,6 +10,9 @@ export interface Binding {
   readonly credential: boolean;
 }
 
+/** Connections that the system accepts before this process does; the system may hold fewer. */
+const BACKLOG = 4096;
+
 /** Throws `invalid` for an address off loopback without a credential. */
 export function refuseOpenAddress(spec: Binding): void {
   if (spec.credential || isLoopback(spec.address.host)) return;
@@ -25,7 +28,7 @@ export function bind(front: Server, spec: Binding): Promise<void> {
     const failed = (error: Error): void => reject(describeBindFailure(error, spec));
     front.once("error", failed);
     const host = spec.address.host === "" ? {} : { host: spec.address.host };
-    front.listen({ port: spec.address.port, ...host }, () => {
+    front.listen({ port: spec.address.port, backlog: BACKLOG, ...host }, () => {
       front.off("error", failed);
       resolve();
     });

@@ -4,8 +4,10 @@
  */
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
+import type { Clock } from "../base/clock.ts";
 import { refuse, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
+import { createStallMeter, type StallMeter } from "./stall.ts";
 import type { UncommonMethods } from "./uncommon-methods.ts";
 
 /** Speaks HTTP/1.1 on sockets it is given. */
@@ -22,10 +24,11 @@ export interface Http1Options {
   readonly busy: (socket: Socket) => number;
   /** The methods that the parser does not know; undefined when there is none to be rescued. */
   readonly uncommon: UncommonMethods | undefined;
+  readonly clock: Clock;
 }
 
 /** Nothing is open yet. */
-export function createHttp1Side(limits: ListenLimits, { handle, busy, uncommon }: Http1Options): Http1Side {
+export function createHttp1Side(limits: ListenLimits, { handle, busy, uncommon, clock }: Http1Options): Http1Side {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
@@ -35,6 +38,7 @@ export function createHttp1Side(limits: ListenLimits, { handle, busy, uncommon }
   });
   server.on("request", (request: ServerRequest, response: ServerResponse) => {
     uncommon?.restore(request);
+    if (!meters.has(request.socket)) meters.set(request.socket, createStallMeter(limits.stallMs, clock));
     void handle(request, response);
   });
   server.on("checkExpectation", (request: ServerRequest, response: ServerResponse) => {
@@ -43,10 +47,14 @@ export function createHttp1Side(limits: ListenLimits, { handle, busy, uncommon }
     refuse(request, response, 417, "Expectation Failed");
   });
   server.maxHeadersCount = 0;
-  server.timeout = limits.stallMs;
-  // Node re-arms this time on every progress of a write, so bytes that still wait now have not moved.
+  const meters = new WeakMap<Socket, StallMeter>();
+  server.timeout = createStallMeter(limits.stallMs, clock).partMs;
   server.on("timeout", (socket) => {
-    if (busy(socket) === 0 || socket.writableLength > 0) socket.destroy();
+    const meter = meters.get(socket);
+    // Before the first request it is the time of a head that counts, and after it that of an idle connection, which is over.
+    if (meter === undefined) return;
+    if (busy(socket) === 0 || (socket.writableLength > 0 && meter.fired())) socket.destroy();
+    else if (socket.writableLength > 0) socket.setTimeout(meter.partMs);
   });
   server.emit("listening");
   return {

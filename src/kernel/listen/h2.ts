@@ -3,8 +3,10 @@ import { constants, createServer, type Http2ServerRequest, type Http2ServerRespo
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Connections } from "./connections.ts";
 import { refuse, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
+import { createStallMeter, type StallMeter } from "./stall.ts";
 
 /** Speaks HTTP/2 on sockets it is given. */
 export interface Http2Side {
@@ -15,15 +17,17 @@ export interface Http2Side {
 }
 
 /** Sockets belong to the owner; a session dies with its socket. */
-export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { clock: Clock; log: Log }): Http2Side {
+export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { clock: Clock; log: Log; connections: Pick<Connections, "begin" | "end"> }): Http2Side {
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new WeakSet<Socket>();
+  /** The one that is being handed over: its session is told of at once. */
+  let taken: Socket | undefined;
   const server = createServer({
     settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes, enablePush: false },
     streamResetBurst: limits.resetBurst,
     streamResetRate: limits.resetsPerSecond,
   }, (request: Http2ServerRequest, response: Http2ServerResponse) => {
-    cutWhenStalled(request.stream, limits.stallMs);
+    cutWhenStalled(request.stream, createStallMeter(limits.stallMs, deps.clock));
     const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
     if (headTooLarge(request, limits.headerBytes)) refuse(...exchange, 431, "the header list is too large");
     else void handle(...exchange);
@@ -32,6 +36,11 @@ export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { c
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     closeWhenIdle(session, limits, deps.clock);
+    const socket = taken;
+    if (socket !== undefined) session.on("stream", (stream) => {
+      deps.connections.begin(socket);
+      stream.once("close", () => deps.connections.end(socket));
+    });
   });
   server.on("sessionError", (error) => deps.log.debug("an HTTP/2 session failed", { error }));
   return {
@@ -39,7 +48,9 @@ export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { c
       // HTTP/2 has no half-closed connections: a client that ends its side is gone.
       socket.allowHalfOpen = false;
       sockets.add(socket);
+      taken = socket;
       server.emit("connection", socket);
+      taken = undefined;
     },
     holds: (socket) => sockets.has(socket),
     drain: () => sessions.forEach((session) => session.close()),
@@ -71,9 +82,11 @@ function closeWhenIdle(session: ServerHttp2Session, limits: ListenLimits, clock:
   session.once("close", () => timer[Symbol.dispose]());
 }
 
-// Node re-arms this time on every frame sent, so bytes that still wait now have not moved.
-function cutWhenStalled(stream: ServerHttp2Stream, stallMs: number): void {
-  stream.setTimeout(stallMs, () => {
-    if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+function cutWhenStalled(stream: ServerHttp2Stream, meter: StallMeter): void {
+  stream.setTimeout(meter.partMs);
+  stream.on("timeout", () => {
+    if (stream.writableLength === 0) return;
+    if (meter.fired()) stream.close(constants.NGHTTP2_CANCEL);
+    else stream.setTimeout(meter.partMs);
   });
 }

@@ -2,7 +2,7 @@
 
 /** Bounds of one listener. Each one fires by itself, whatever the handler does. */
 export interface ListenLimits {
-  /** Open connections. One more is answered 503 and closed. */
+  /** Open connections. One more takes the place of one without a request; where all have one it is answered 503 and closed. */
   readonly connections: number;
   /** Bytes of one request's head; HTTP/2: the header list. More is answered 431. */
   readonly headerBytes: number;
@@ -12,12 +12,14 @@ export interface ListenLimits {
   readonly bodyMs: number;
   /** A kept connection without a request. Longer is closed. */
   readonly idleMs: number;
-  /** An answer that waits for its reader without moving. Longer is cut. */
+  /** An answer that waits for its reader without moving. Longer is cut, a tenth of it early at most. */
   readonly stallMs: number;
   /** Requests being answered. */
   readonly inFlight: number;
   /** How long one more request waits for a place. Longer is answered 503. */
   readonly admissionMs: number;
+  /** HTTP/1.1 requests of one connection that wait for the answer of the one before. One more ends the connection. */
+  readonly pipelined: number;
   /** HTTP/2 streams open at once on one connection. */
   readonly streamsPerConnection: number;
   /** HTTP/2 streams a client may reset at once (CVE-2023-44487). One more ends the connection. */
@@ -36,6 +38,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   stallMs: 30_000,
   inFlight: 256,
   admissionMs: 250,
+  pipelined: 100,
   streamsPerConnection: 100,
   resetBurst: 200,
   resetsPerSecond: 33,

@@ -8,6 +8,7 @@ import type { Log } from "../base/log.ts";
 import { formatAddress, type Address } from "../config/address.ts";
 import { bind, refuseOpenAddress } from "./bind.ts";
 import { createCertificates, type Certificates, type CertificateStatus } from "./certificates.ts";
+import { createConnections, type Connections } from "./connections.ts";
 import type { Handler } from "./exchange.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
 import { createHttp2Side, type Http2Side } from "./h2.ts";
@@ -38,6 +39,8 @@ export interface ListenerSpec {
   readonly limits?: Partial<ListenLimits>;
   /** Paths whose body may stay open as long as the answer does: bidirectional streams. */
   readonly openEnded?: (path: string) => boolean;
+  /** Paths that are answered even when `inFlight` others are: probes, from memory and at once. */
+  readonly placeless?: (path: string) => boolean;
   /** Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2 any is. None when not given. */
   readonly rescue?: readonly UncommonMethod[];
   readonly handle: Handler;
@@ -86,7 +89,7 @@ class PortListener implements Listener {
   readonly #spec: ListenerSpec;
   readonly #deps: ListenerDeps;
   readonly #limits: ListenLimits;
-  readonly #sockets = new Set<Socket>();
+  readonly #connections: Connections;
   readonly #lingering = new Set<Socket>();
   #turnedAway = 0;
   readonly #requests: Requests;
@@ -105,10 +108,12 @@ class PortListener implements Listener {
     this.#spec = spec;
     this.#deps = deps;
     this.#limits = { ...DEFAULT_LIMITS, ...spec.limits };
-    this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), handle: spec.handle }, deps);
+    this.#connections = createConnections(() => this.#empty?.());
+    const connections = this.#connections;
+    this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), placeless: spec.placeless ?? (() => false), connections, handle: spec.handle }, deps);
     const uncommon = spec.rescue === undefined ? undefined : createUncommonMethods({ methods: spec.rescue, headMs: this.#limits.headerMs }, deps.clock);
-    this.#h1 = createHttp1Side(this.#limits, { handle: this.#requests.serve, busy: this.#requests.count, uncommon });
-    this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, deps);
+    this.#h1 = createHttp1Side(this.#limits, { handle: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
+    this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, { ...deps, connections });
     this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, log: deps.log });
     this.#certificates = spec.tls === undefined ? undefined : createCertificates(spec.tls, deps, spec.tls.reloadMs);
   }
@@ -127,7 +132,7 @@ class PortListener implements Listener {
   }
 
   connections(): number {
-    return this.#sockets.size;
+    return this.#connections.size;
   }
 
   refused(): ReturnType<Listener["refused"]> {
@@ -158,22 +163,12 @@ class PortListener implements Listener {
 
   #accept(socket: Socket): void {
     socket.on("error", (error) => this.#deps.log.debug("a connection failed", { error }));
-    if (this.#sockets.size >= this.#limits.connections) {
+    if (this.#connections.size >= this.#limits.connections) {
       this.#turnedAway += 1;
-      return this.#turnAway(socket, BUSY);
+      if (!this.#connections.makeRoom()) return this.#turnAway(socket, BUSY);
     }
-    this.#hold(socket);
+    this.#connections.hold(socket);
     sniff(socket, { clock: this.#deps.clock, deadlineMs: this.#limits.headerMs, decided: (protocol) => this.#handOver(socket, protocol) });
-  }
-
-  #hold(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once("close", () => this.#forget(socket));
-  }
-
-  #forget(socket: Socket): void {
-    this.#sockets.delete(socket);
-    if (this.#sockets.size === 0) this.#empty?.();
   }
 
   #handOver(socket: Socket, protocol: Protocol): void {
@@ -183,8 +178,8 @@ class PortListener implements Listener {
       else this.#serve(socket, protocol);
     } else if (protocol === "tls") {
       this.#tls.take(socket, pair, (secured, agreed) => {
-        this.#hold(secured);
-        this.#forget(socket);
+        this.#connections.hold(secured);
+        this.#connections.forget(socket);
         this.#serve(secured, agreed);
       });
     } else this.#turnAway(socket, NOT_PLAIN);
@@ -214,15 +209,15 @@ class PortListener implements Listener {
     this.#front?.close();
     const closed = new Promise<void>((resolve) => {
       this.#empty = resolve;
-      if (this.#sockets.size === 0) resolve();
+      if (this.#connections.size === 0) resolve();
     });
     this.#requests.drain();
     this.#h2.drain();
-    for (const socket of this.#sockets) if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
+    for (const socket of this.#connections.all()) if (this.#requests.count(socket) === 0 && !this.#h2.holds(socket)) socket.destroy();
     const late = new AbortController();
     await Promise.race([closed, delay(this.#deps.clock, deadlineMs, late.signal).catch(() => undefined)]);
     late.abort();
-    for (const socket of [...this.#sockets, ...this.#lingering]) socket.destroy();
+    for (const socket of [...this.#connections.all(), ...this.#lingering]) socket.destroy();
     this.#h1.close();
     await closed;
   }

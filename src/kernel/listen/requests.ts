@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createAdmission, type Admission } from "./admission.ts";
+import type { Connections } from "./connections.ts";
 import { refuse, streamOf, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
 
@@ -22,6 +23,10 @@ export interface Requests {
 /** What is asked of a handler's owner. */
 export interface RequestsOptions {
   readonly openEnded: (path: string) => boolean;
+  /** Paths that are answered however many others are. */
+  readonly placeless: (path: string) => boolean;
+  /** Hears when a connection over HTTP/1.1 carries one request more, and one less. */
+  readonly connections: Pick<Connections, "begin" | "end">;
   readonly handle: Handler;
 }
 
@@ -51,11 +56,19 @@ export function createRequests(limits: ListenLimits, options: RequestsOptions, d
     const exchange = openExchange(request, response);
     if (streamOf(request) === undefined) {
       const { socket } = request;
-      track(onSocket, socket, exchange);
-      void exchange.ended.then(() => draining && onSocket.get(socket)?.size === 0 && socket.destroySoon());
+      const before = track(onSocket, socket, exchange);
+      options.connections.begin(socket);
+      void exchange.ended.then(() => {
+        options.connections.end(socket);
+        if (draining && onSocket.get(socket)?.size === 0) socket.destroySoon();
+      });
+      // Answers that wait for their turn would pile up in memory as fast as requests of a few bytes can be sent.
+      if (before.length > limits.pipelined) return void socket.destroy();
+      await before.at(-1)?.ended;
+      if (exchange.over) return;
     }
     if (!options.openEnded(request.url ?? "")) cutSlowBody(exchange, limits.bodyMs, deps.clock, refused);
-    await answer(exchange, { admission, refused, handle: options.handle, log: deps.log });
+    await answer(exchange, { admission: options.placeless(request.url ?? "") ? NO_PLACES : admission, refused, handle: options.handle, log: deps.log });
   };
   return {
     serve,
@@ -82,8 +95,14 @@ function openExchange(request: ServerRequest, response: ServerResponse): Exchang
   return exchange;
 }
 
-// A pipelined answer that never got its turn hears nothing of the end of its connection: the connection tells all.
-function track(onSocket: Map<Socket, Set<Exchange>>, socket: Socket, exchange: Exchange): void {
+/** Admission for those that take no place. */
+const NO_PLACES: Admission = { enter: () => Promise.resolve(true), leave: () => undefined, inFlight: () => 0 };
+
+/**
+ * Returns the exchanges of the connection that are not over yet, in order. A pipelined answer that never got its turn
+ * hears nothing of the end of its connection: the connection tells all.
+ */
+function track(onSocket: Map<Socket, Set<Exchange>>, socket: Socket, exchange: Exchange): readonly Exchange[] {
   let exchanges = onSocket.get(socket);
   if (exchanges === undefined) {
     const opened = new Set<Exchange>();
@@ -94,8 +113,10 @@ function track(onSocket: Map<Socket, Set<Exchange>>, socket: Socket, exchange: E
     });
     exchanges = opened;
   }
+  const before = [...exchanges];
   exchanges.add(exchange);
   void exchange.ended.then(() => exchanges.delete(exchange));
+  return before;
 }
 
 function closeAfter({ response }: Exchange): void {

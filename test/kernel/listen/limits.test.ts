@@ -231,21 +231,91 @@ describe("an HTTP/2 connection", () => {
 });
 
 describe("a listener", () => {
-  it("answers one connection too many with 503 and accepts again when one has left", async () => {
-    const listener = await listen(echo, { connections: 2 });
+  it("answers one connection too many with 503 while all carry requests, and accepts again when one has left", async () => {
+    const listener = await listen((_request, response) => void response.writeHead(200).write("held"), { connections: 2 });
     const first = await connectRaw(listener.port);
-    const second = await connectRaw(listener.port);
-    for (const client of [first, second]) {
-      client.socket.write(head());
-      await client.until(/200 OK/);
-    }
+    const stream = openStream(openSession(listener.port), { ":path": "/" });
+    first.socket.write(head());
+    await Promise.all([first.until(/held/), once(stream, "data")]);
     const third = await connectRaw(listener.port);
     expect(await third.closed()).toMatch(/^HTTP\/1\.1 503[^]*Retry-After: 1[^]*too many connections/);
-    first.socket.end();
-    await first.closed();
+    first.socket.destroy();
+    await expect.poll(() => listener.connections()).toBe(1);
     const fourth = await connectRaw(listener.port);
     fourth.socket.write(head());
-    expect(await fourth.until(/GET \/a/)).toMatch(/200 OK/);
+    expect(await fourth.until(/held/)).toMatch(/200 OK/);
+  });
+
+  it("gives a new connection the place of the oldest that has no request, and that of an idle one only after those", async () => {
+    const listener = await listen(echo, { connections: 3 });
+    const kept = await connectRaw(listener.port);
+    kept.socket.write(head());
+    await kept.until(/GET \/a/);
+    const silent = await connectRaw(listener.port);
+    const half = await connectRaw(listener.port);
+    half.socket.write("GET /a HTTP/1.1\r\nHost");
+    await expect.poll(() => listener.connections()).toBe(3);
+    const newcomers = [];
+    for (const loser of [silent, half, kept]) {
+      const newcomer = await connectRaw(listener.port);
+      newcomer.socket.write(head());
+      await newcomer.until(/GET \/a/);
+      await loser.closed();
+      newcomers.push(newcomer);
+    }
+    expect(newcomers.filter(({ socket }) => socket.closed)).toEqual([]);
+    expect(listener.connections()).toBe(3);
+  });
+
+  it("cuts no connection over HTTP/2 that has a stream, and takes an idle one's place", async () => {
+    const listener = await listen(echo, { connections: 1 });
+    const session = openSession(listener.port);
+    const stream = openStream(session, { ":path": "/", ":method": "POST" }, false);
+    await expect.poll(() => listener.inFlight()).toBe(1);
+    expect(await (await connectRaw(listener.port)).closed()).toMatch(/503/);
+    stream.end();
+    expect(await status(stream)).toBe(200);
+    stream.resume();
+    await expect.poll(() => listener.inFlight()).toBe(0);
+    const next = await connectRaw(listener.port);
+    next.socket.write(head());
+    await Promise.all([next.until(/GET \/a/), gone(session)]);
+  });
+
+  it("makes the answers of one HTTP/1.1 connection one after the other, as they are read", async () => {
+    let begun = 0;
+    const { port } = await listen((_request, response) => {
+      begun += 1;
+      response.end(Buffer.alloc(32 * 1024 * 1024));
+    });
+    const client = await connectRaw(port);
+    client.socket.pause();
+    client.socket.write(head().repeat(50));
+    await expect.poll(() => begun).toBe(1);
+    const other = await connectRaw(port);
+    other.socket.write(head());
+    await other.until(/200 OK/);
+    expect(begun).toBe(2);
+  });
+
+  it("ends a connection that has more requests waiting than it may", async () => {
+    let begun = 0;
+    const { port } = await listen(() => void (begun += 1), { pipelined: 3 });
+    const [many, enough] = [await connectRaw(port), await connectRaw(port)];
+    enough.socket.write(head().repeat(4));
+    many.socket.write(head().repeat(5));
+    await many.closed();
+    expect([begun, enough.socket.closed]).toEqual([2, false]);
+  });
+
+  it("answers what takes no place however many others wait", async () => {
+    const listener = await listen((request, response) => void (request.url === "/probe" && response.end("alive")), { inFlight: 1, admissionMs: 20 }, undefined, (path) => path === "/probe");
+    const [busy, probe] = [await connectRaw(listener.port), await connectRaw(listener.port)];
+    busy.socket.write(head());
+    await expect.poll(() => listener.inFlight()).toBe(1);
+    probe.socket.write("GET /probe HTTP/1.1\r\nHost: x\r\n\r\n");
+    await probe.until(/alive/);
+    expect(listener.inFlight()).toBe(1);
   });
 
   it("answers a request 503 that found no place in time, and serves one that did", async () => {
@@ -267,10 +337,10 @@ describe("a listener", () => {
   });
 
   it("gives places back when clients vanish before their answers", async () => {
-    const listener = await listen(() => undefined, { inFlight: 6 });
+    const listener = await listen(() => undefined, { inFlight: 3 });
     const clients = await Promise.all([1, 2, 3].map(() => connectRaw(listener.port)));
     for (const client of clients) client.socket.write(head() + head());
-    await expect.poll(() => listener.inFlight()).toBe(6);
+    await expect.poll(() => listener.inFlight()).toBe(3);
     for (const client of clients) client.socket.destroy();
     await expect.poll(() => listener.inFlight()).toBe(0);
     await expect.poll(() => listener.connections()).toBe(0);

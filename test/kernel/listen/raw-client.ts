@@ -73,11 +73,12 @@ export async function bodyLength(request: ServerRequest): Promise<number> {
 }
 
 /** A started listener on a free port, stopped when the test ends. */
-export async function listen(handle: Handler, limits: Partial<ListenLimits> = {}, openEnded?: (path: string) => boolean): Promise<Listener> {
+export async function listen(handle: Handler, limits: Partial<ListenLimits> = {}, openEnded?: (path: string) => boolean, placeless?: (path: string) => boolean): Promise<Listener> {
   const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
   const listener = createListener({
     name: "test", setting: "gateway.listen", address: { host: "127.0.0.1", port: 0 }, credential: false, limits, handle,
     ...(openEnded === undefined ? {} : { openEnded }),
+    ...(placeless === undefined ? {} : { placeless }),
   }, { clock: systemClock, log });
   await listener.start();
   onTestFinished(() => listener.stop(0));
