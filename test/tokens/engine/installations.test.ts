@@ -61,7 +61,7 @@ describe("an organisation's installation", () => {
     await using other = await startEngineRoom();
     room.codeHost.faults.next("org_installation", { kind: "redirect", status: 301, location: `${other.codeHost.url}/orgs/x/installation` }, 2);
     expect(await room.refusal("create", "token", { org_name: "nowhere" })).toMatchObject({ code: "invalid", rule: "not_installed" });
-    expect(other.codeHost.lastRequest()).toBeUndefined();
+    expect([other.codeHost.lastRequest(), room.codeHost.requests().org_installation]).toEqual([undefined, 1]);
   });
 
   it("that does not exist is refused with the way to see those that do, and remembered for half a minute", async () => {
