@@ -121,7 +121,7 @@ describe("a port", () => {
     expect(await open("POST /steward.dedup.v1.JobService/GetJob HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 408/);
     void open("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
     while (gateway.inFlight() === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(await open("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 503/);
+    expect(await open("GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 503/);
     expect(gateway.refused()).toEqual({ busy: 1, connections: 0, slow_body: 1 });
     const crowd = Array.from({ length: 5 }, () => open("GET /healthz HTTP/1.1\r\n"));
     while (gateway.refused().connections === 0) await new Promise((resolve) => setImmediate(resolve));
