@@ -13,10 +13,11 @@ import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.t
 import { otlpKeys } from "../kernel/config/otlp-keys.ts";
 import { otlpSound } from "../kernel/config/otlp-options.ts";
 import { tracingKeys } from "../kernel/config/tracing-keys.ts";
+import { tokensKeys } from "../tokens/config.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, dedupKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, dedupKeys, tokensKeys);
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, otlpSound, analysisSound, paperlessUnread];

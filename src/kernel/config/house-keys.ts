@@ -85,6 +85,11 @@ export const servicesDedup: Key<boolean> = defineKey({
   path: "services.dedup", type: boolean, default: true, help: "Runs the document service; off, its routes are 404 and its state is not opened.",
 });
 
+/** Whether the tokens service runs. */
+export const servicesTokens: Key<boolean> = defineKey({
+  path: "services.tokens", type: boolean, default: true, help: "Runs the tokens service; off, /v1 is 404 and its state is not opened.",
+});
+
 /** Worker threads for CPU-heavy work. */
 export const poolThreads: Key<number> = defineKey({
   path: "pool.threads", type: integer(0, 256), default: 0, help: "Worker threads; 0 takes one per core as far as memory allows.",
@@ -93,7 +98,7 @@ export const poolThreads: Key<number> = defineKey({
 /** All of the above. */
 export const houseKeys: Schema = [
   gatewayListen, gatewayAllowedHosts, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder,
-  backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesDedup, poolThreads,
+  backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesDedup, servicesTokens, poolThreads,
 ];
 
 /** Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured). */

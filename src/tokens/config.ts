@@ -1,0 +1,115 @@
+/** The tokens service's configuration: its mounts, its seal and its audit (RESOLUTIONS §1.3 T21, T23, T24; §2, Tokens keys). */
+import { StewardError } from "../kernel/base/errors.ts";
+import type { Complaint } from "../kernel/config/findings.ts";
+import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
+import { listOfObjects } from "../kernel/config/objects.ts";
+import { boolean, duration, oneOf, path, string, text } from "../kernel/config/types.ts";
+import { assertFreePath } from "./vault/mounts/rules.ts";
+
+/** An engine that is mounted at every start. */
+export interface TokensMountConfig {
+  /** As written, e.g. `github` or `github/`. */
+  readonly path: string;
+  readonly description: string;
+  /** Milliseconds; 0 for the system's own. */
+  readonly default_lease_ttl: number;
+  readonly max_lease_ttl: number;
+}
+
+/** An audit file. */
+export interface TokensAuditConfig {
+  /** Absolute, or relative to the state folder. */
+  readonly file_path: string;
+  readonly format: "json";
+  readonly hmac_accessor: boolean;
+  readonly elide_list_responses: boolean;
+}
+
+/** The mounts that are there at every start. */
+export const tokensMounts: Key<readonly TokensMountConfig[]> = defineKey({
+  path: "tokens.mounts",
+  type: listOfObjects<TokensMountConfig>({
+    limit: 100,
+    fields: {
+      path: { type: string, rule: mountPath, help: "Where it is mounted, e.g. github; the app's credentials come through the API." },
+      description: { type: text, default: "", help: "Shown in the list of mounts." },
+      default_lease_ttl: { type: duration, default: 0, help: "Lease time when nothing else says one; 0 for the system's 768h." },
+      max_lease_ttl: { type: duration, default: 0, help: "The longest lease time; 0 for the system's 768h." },
+    },
+    rule: ({ default_lease_ttl: usual, max_lease_ttl: most }) => (most > 0 && usual > most ? { field: "default_lease_ttl", rule: "must not be longer than max_lease_ttl" } : undefined),
+  }),
+  default: [], rule: apart,
+  help: "Token engines that are mounted at every start; others are mounted through the API.",
+});
+
+/** How the store gets its key. */
+export const tokensSealType: Key<"file"> = defineKey({
+  path: "tokens.seal.type", type: oneOf(["file"], { shamir: "is \"shamir\", which this version cannot do" }), default: "file",
+  help: "file: a key file opens the store at every start.",
+});
+
+/** The key file. */
+export const tokensSealKeyFile: Key<string> = defineKey({
+  path: "tokens.seal.key_file", type: path, default: "",
+  help: "File with the store's key: 32 bytes in hexadecimal or base64, for Steward's user only. Default: the systemd credential tokens.key, else tokens.key in the state folder, made at the first start.",
+});
+
+/** The audit's files. */
+export const tokensAudit: Key<readonly TokensAuditConfig[]> = defineKey({
+  path: "tokens.audit",
+  type: listOfObjects<TokensAuditConfig>({
+    limit: 10,
+    fields: {
+      file_path: { type: string, rule: auditPath, help: "Absolute, or relative to the state folder. Reopened on SIGHUP." },
+      format: { type: oneOf(["json"], { jsonx: "is \"jsonx\", which this version does not write" }), default: "json", help: "One JSON object a line." },
+      hmac_accessor: { type: boolean, default: true, help: "Writes accessors of tokens as hashes." },
+      elide_list_responses: { type: boolean, default: false, help: "Writes lists in answers as their length." },
+    },
+  }),
+  default: [{ file_path: "audit.log", format: "json", hmac_accessor: true, elide_list_responses: false }], rule: differentFiles,
+  warn: (devices) => (devices.length > 0 ? undefined : { rule: "is empty: nobody can tell later who got which token", remedy: "leave the key out, or name a file." }),
+  help: "Files in which every request and answer is recorded before it takes effect. Default: audit.log in the state folder; [] switches the audit off.",
+});
+
+/** All of the above. */
+export const tokensKeys: Schema = [tokensMounts, tokensSealType, tokensSealKeyFile, tokensAudit];
+
+/** `github`, `/github` and `github/` are the same path. */
+function mountPoint(written: string): string {
+  return `${written.replaceAll(/^\/+|\/+$/g, "")}/`;
+}
+
+function mountPath(written: string): Complaint | undefined {
+  return complaintOf(() => assertFreePath({ path: mountPoint(written), class: "secret" }, []));
+}
+
+function apart(mounts: readonly TokensMountConfig[]): Complaint | undefined {
+  const taken: string[] = [];
+  for (const { path: written } of mounts) {
+    const point = mountPoint(written);
+    const other = taken.find((one) => one.startsWith(point) || point.startsWith(one));
+    if (other !== undefined) return { rule: other === point ? `must have different paths, ${point} is there twice` : `must have paths apart, ${point} and ${other} lie inside each other`, remedy: "rename one of them." };
+    taken.push(point);
+  }
+  return undefined;
+}
+
+function auditPath(written: string): Complaint | undefined {
+  if (written.startsWith("~") || written.includes("\0")) return { rule: `must be a path without ~ (only a shell expands it), got ${JSON.stringify(written.slice(0, 80))}` };
+  return written.endsWith("/") ? { rule: "must be a file, not a folder", remedy: "add a name, e.g. audit.log." } : undefined;
+}
+
+function differentFiles(devices: readonly TokensAuditConfig[]): Complaint | undefined {
+  const twice = devices.map((device) => device.file_path).find((file, index, all) => all.indexOf(file) !== index);
+  return twice === undefined ? undefined : { rule: `must have different files, ${twice} is there twice`, remedy: "remove one of them." };
+}
+
+function complaintOf(check: () => void): Complaint | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof StewardError) return { rule: `is not usable: ${error.message}` };
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The key that opens the store of tokens, as a file: where it is looked for, what such a file must be like, and how the first one is
+ * made. 32 random bytes, written as base64; hexadecimal is read as well.
+ */
+import { constants } from "node:fs";
+import { link, open, unlink, type FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+
+/** The name of the key in the state folder, and of the systemd credential. */
+export const KEY_NAME: string = "tokens.key";
+const KEY_BYTES = 32;
+/** A key takes 64 characters at most; the rest is room for blanks. */
+const LONGEST_FILE = 1_024;
+
+/** Where a key is expected. */
+export interface KeyPlace {
+  readonly path: string;
+  /** `house` lies in the state folder and may be made there; the others are somebody's own. */
+  readonly kind: "house" | "file" | "credential";
+}
+
+/** Key files by rank: the configured one, the systemd credential, the state folder's. */
+export function keyPlaces(options: { readonly directory: string; readonly keyFile: string | undefined; readonly credentials: string | undefined }): readonly KeyPlace[] {
+  if (options.keyFile !== undefined) return [{ path: options.keyFile, kind: "file" }];
+  const credential: KeyPlace[] = options.credentials === undefined ? [] : [{ path: join(options.credentials, KEY_NAME), kind: "credential" }];
+  return [...credential, { path: join(options.directory, KEY_NAME), kind: "house" }];
+}
+
+/** The key in text, hexadecimal or base64 of either alphabet; undefined when it is none. */
+export function parseKey(text: string): Uint8Array | undefined {
+  const trimmed = text.trim();
+  if (/^[0-9a-fA-F]{64}$/.test(trimmed)) return Buffer.from(trimmed, "hex");
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return undefined;
+  const bytes = Buffer.from(trimmed, "base64");
+  return bytes.length === KEY_BYTES ? bytes : undefined;
+}
+
+/** The key of a place; undefined when nothing is there. Throws `invalid` naming the file and the remedy for what must not be used. */
+export async function readKey(place: KeyPlace): Promise<Uint8Array | undefined> {
+  const { path, kind } = place;
+  let file: FileHandle | undefined;
+  try {
+    // A key in the state folder is ours; one that is mounted by somebody else may well be a link.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | (kind === "house" ? constants.O_NOFOLLOW : 0));
+    const stat = await file.stat();
+    if (!stat.isFile()) throw unusable(path, "is no file", "name a file");
+    if (kind !== "credential") assertPrivate(place, stat);
+    if (stat.size > LONGEST_FILE) throw unusable(path, `has ${stat.size} bytes`, "put nothing but the key in it");
+    const key = parseKey(await file.readFile("utf8"));
+    if (key === undefined) throw unusable(path, "does not hold 32 bytes in hexadecimal or base64", "restore it from where it was saved");
+    return key;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof StewardError) throw error;
+    if (code === "ENOENT") return undefined;
+    throw unusable(path, code === "ELOOP" ? "is a symbolic link" : `cannot be read (${code ?? toStewardError(error).message})`, code === "ELOOP" ? "put the key itself there, or name its file in tokens.seal.key_file" : "let Steward's user read it", error);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Makes the first key of a state folder: whole under its name or not there at all, and on the disk. Throws `conflict` when one is there. */
+export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
+  const key = ids.bytes(KEY_BYTES);
+  const fresh = `${place.path}.new`;
+  try {
+    await unlink(fresh).catch(() => undefined); // of a start that did not end
+    const file = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+    try {
+      await file.writeFile(`${Buffer.from(key).toString("base64")}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(fresh, place.path);
+    await unlink(fresh);
+    const folder = await open(dirname(place.path), "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+    return key;
+  } catch (error) {
+    const { code } = toStewardError(error);
+    const there = (error as NodeJS.ErrnoException).code === "EEXIST";
+    throw new StewardError(there ? "conflict" : code, `the key of the tokens service could not be made at ${place.path}${there ? ": it is there already" : ""}`, {
+      rule: "key file", remedy: code === "disk_full" ? "free space on its disk" : "see that Steward's user can write the state folder", cause: error,
+    });
+  }
+}
+
+function assertPrivate({ path, kind }: KeyPlace, { mode, uid }: { readonly mode: number; readonly uid: number }): void {
+  const bits = (mode & 0o777).toString(8).padStart(4, "0");
+  const others = kind === "house" ? 0o077 : 0o007;
+  if ((mode & others) !== 0) throw unusable(path, `has mode ${bits}: others can use it`, `chmod 600 ${path}, and think about who has read it`);
+  const own = process.geteuid?.();
+  if (own !== undefined && uid !== own && uid !== 0) throw unusable(path, `belongs to user ${uid}, not to Steward's (${own})`, `chown ${own} ${path}`);
+}
+
+function unusable(path: string, why: string, remedy: string, cause?: unknown): StewardError {
+  return new StewardError("invalid", `the key file ${path} ${why}`, { rule: "key file", remedy, ...(cause === undefined ? {} : { cause }) });
+}

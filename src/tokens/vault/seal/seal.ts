@@ -1,0 +1,142 @@
+/**
+ * The seal of the store of tokens: whether its key is in memory (RESOLUTIONS T21). The key comes from a file and the store opens by
+ * itself; without it the service is sealed and says why, and the rest of Steward runs.
+ */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import type { Env, Keyring } from "../../../kernel/state/types.ts";
+import { keyPlaces, makeKey, parseKey, readKey, type KeyPlace } from "./root-key.ts";
+
+/** What a seal works with. The environment has sealed tables. */
+export interface SealDeps {
+  readonly env: Env;
+  /** The state folder. */
+  readonly directory: string;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** Where the key is. */
+export interface SealOptions {
+  readonly type: "file";
+  /** Absolute; replaces the key in the state folder. */
+  readonly keyFile: string | undefined;
+  /** `$CREDENTIALS_DIRECTORY`, where systemd puts credentials: one named `tokens.key` replaces the key in the state folder. */
+  readonly credentials: string | undefined;
+}
+
+/** How the seal stands. */
+export interface SealStatus {
+  /** There is a store that some key opens. */
+  readonly initialized: boolean;
+  readonly sealed: boolean;
+  /** As seal-status calls it. */
+  readonly type: "static";
+  /** Why it is sealed, and what to do. */
+  readonly reason: string | undefined;
+  /** What is worth changing though it works. */
+  readonly advisory: string | undefined;
+}
+
+/** The seal. */
+export interface Seal {
+  status(): SealStatus;
+  /** Takes the key as hexadecimal or base64 text. Throws `invalid` for what is no key or when there is nothing to open, `denied` for the wrong one. */
+  unseal(key: string): Promise<void>;
+  /** The keys leave the memory; until `unseal` or a restart every sealed value is out of reach. */
+  seal(): void;
+}
+
+/**
+ * Opens the store when its key is there; makes the key at the first start. Never throws for a key that is missing, wrong or badly
+ * kept: the store stays sealed and `status` says why. Throws what the store throws, e.g. `disk_full`.
+ */
+export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Seal> {
+  const { keyring } = deps.env;
+  if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
+  const state = new SealState(deps, keyring);
+  await state.open(keyPlaces({ ...options, directory: deps.directory }));
+  return state;
+}
+
+class SealState implements Seal {
+  readonly #deps: SealDeps;
+  readonly #keyring: Keyring;
+  #initialized: boolean;
+  #reason: string | undefined;
+  #advisory: string | undefined;
+
+  constructor(deps: SealDeps, keyring: Keyring) {
+    this.#deps = deps;
+    this.#keyring = keyring;
+    this.#initialized = Object.values(deps.env.status().rows).some((rows) => rows > 0);
+  }
+
+  status(): SealStatus {
+    const { sealed } = this.#keyring.status();
+    return { initialized: this.#initialized, sealed, type: "static", reason: sealed ? this.#reason : undefined, advisory: sealed ? undefined : this.#advisory };
+  }
+
+  async unseal(text: string): Promise<void> {
+    const key = parseKey(text);
+    if (key === undefined) throw new StewardError("invalid", "the key must be 32 bytes in hexadecimal or base64", { field: "key", rule: "key", remedy: "give the content of the key file" });
+    if (!this.#initialized) throw new StewardError("invalid", `there is no store to open yet: ${this.#reason ?? "it is made at the first start"}`, { rule: "initialized" });
+    await this.#take(key);
+    this.#deps.log.info("the store of tokens is unsealed");
+  }
+
+  seal(): void {
+    this.#keyring.seal();
+    this.#reason = "sealed by sys/seal: give the key to sys/unseal, or restart";
+    this.#deps.log.warn("the store of tokens is sealed until its key is given or Steward starts anew");
+  }
+
+  async open(places: readonly KeyPlace[]): Promise<void> {
+    try {
+      await this.#openBy(places);
+    } catch (error) {
+      if (!(error instanceof StewardError) || (error.code !== "invalid" && error.code !== "denied")) throw error;
+      this.#reason = error.remedy === undefined ? error.message : `${error.message}; ${error.remedy}`;
+      this.#deps.log.error("the store of tokens stays sealed", { reason: this.#reason });
+    }
+  }
+
+  async #openBy(places: readonly KeyPlace[]): Promise<void> {
+    for (const place of places) {
+      const key = await readKey(place);
+      if (key !== undefined) return await this.#use(place, key);
+    }
+    const last = places.at(-1);
+    if (last === undefined || last.kind !== "house" || this.#initialized) throw missing(last?.path ?? "", this.#initialized);
+    await this.#use(last, await makeKey(last, this.#deps.ids));
+    this.#deps.log.info("made the key of the tokens service: save a copy of it apart from the backups", { path: last.path });
+  }
+
+  async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
+    await this.#take(key, place.path);
+    if (place.kind !== "house") return;
+    this.#advisory = `the key of the tokens service (${place.path}) lies beside the data that it protects: whoever copies the state folder has both`;
+    this.#deps.log.warn(this.#advisory, { remedy: "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key" });
+  }
+
+  async #take(key: Uint8Array, path?: string): Promise<void> {
+    try {
+      await this.#keyring.unseal(key);
+      this.#initialized = true;
+      this.#reason = undefined;
+    } catch (error) {
+      if (!(error instanceof StewardError) || error.code !== "denied") throw error;
+      const which = path === undefined ? "this is not the key" : `the key file ${path} does not hold the key`;
+      throw new StewardError("denied", `${which} that the store of tokens was made with`, { rule: "root key", remedy: "restore the key file that belongs to this state folder, or the backup that belongs to this key", cause: error });
+    } finally {
+      key.fill(0);
+    }
+  }
+}
+
+function missing(path: string, initialized: boolean): StewardError {
+  return initialized
+    ? new StewardError("invalid", `the key file ${path} is missing, and the store of tokens cannot be read without it`, { rule: "key file", remedy: "put it back from where it was saved, or give the key to sys/unseal" })
+    : new StewardError("invalid", `the key file ${path} is missing`, { rule: "key file", remedy: `make one: head -c 32 /dev/urandom | base64 > ${path} && chmod 600 ${path}` });
+}
