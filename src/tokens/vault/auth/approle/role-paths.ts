@@ -38,7 +38,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
           const row = await storage.role(roleNameOf(fields));
           return row === undefined ? undefined : { data: shown(row) };
         },
-        write: ({ fields }) => lock(roleNameOf(fields), () => write(context, fields)),
+        write: ({ fields }) => alone(context, fields, () => write(context, fields)),
         delete: ({ fields }) => lock(roleNameOf(fields), async () => {
           await storage.deleteRole(roleNameOf(fields));
           return undefined;
@@ -52,7 +52,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
           const row = await storage.role(roleNameOf(fields));
           return row === undefined ? undefined : { data: { role_id: row.roleId } };
         },
-        update: ({ fields }) => lock(roleNameOf(fields), () => setRoleId(context, fields)),
+        update: ({ fields }) => alone(context, fields, () => setRoleId(context, fields)),
       },
     }),
     definePath({
@@ -60,6 +60,11 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
       operations: { read: async ({ fields }) => (await storage.role(roleNameOf(fields)) === undefined ? undefined : { data: { local_secret_ids: false } }) },
     }),
   ];
+}
+
+/** One writer of roles at a time, because role ids are unique among all of them; and nobody with this role's secret ids meanwhile. */
+function alone<T>({ lock }: ApproleContext, fields: Fields, work: () => Promise<T>): Promise<T> {
+  return lock("/roles", () => lock(roleNameOf(fields), work));
 }
 
 async function write(context: ApproleContext, fields: Fields): Promise<LogicalResponse | undefined> {

@@ -42,8 +42,9 @@ export interface ApproleStorage {
 
 /** Opens a mount's storage; its salt is made with it. */
 export async function openApproleStorage(storage: StorageView, ids: Ids): Promise<ApproleStorage> {
-  const salt = await storage.get(SALT) ?? ids.bytes(SALT_BYTES);
-  await storage.put(SALT, salt);
+  const kept = await storage.get(SALT);
+  const salt = kept ?? ids.bytes(SALT_BYTES);
+  if (kept === undefined) await storage.put(SALT, salt);
   const hmac = (kind: string, value: string): string => createHmac("sha256", salt).update(kind).update(value).digest("base64url");
   const roleIdKey = (roleId: string): string => `role_id/${hmac("role:", roleId)}`;
   const accessorKey = (role: string, accessor: string): string => `accessor/${role}/${hmac("accessor:", accessor)}`;

@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { isSubset, parseCidrs } from "../../../../src/tokens/vault/auth/cidrs.ts";
+
+describe("networks", () => {
+  it("are addresses or CIDRs of either family", () => {
+    expect(parseCidrs("f", [" 10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"])).toEqual(["10.0.0.1/32", "10.0.0.0/8", "::1/128", "fd00::/8"]);
+    for (const bad of ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/8/8", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0", "host"]) expect(() => parseCidrs("f", [bad])).toThrow("is no address and no network");
+    expect(() => parseCidrs("f", Array.from({ length: 300 }, () => "::1"))).toThrow("at most 256");
+  });
+
+  it("lie within others or not", () => {
+    expect(isSubset(["10.1.0.0/16"], [])).toBe(true);
+    expect(isSubset(["10.1.0.0/16", "fd00::1/128"], ["10.0.0.0/8", "fd00::/8"])).toBe(true);
+    expect(isSubset(["10.0.0.0/7"], ["10.0.0.0/8"])).toBe(false);
+    expect(isSubset(["11.0.0.0/16"], ["10.0.0.0/8"])).toBe(false);
+    expect(isSubset(["::/0"], ["0.0.0.0/0"])).toBe(false);
+    expect(isSubset([], ["10.0.0.0/8"])).toBe(true);
+  });
+});
