@@ -3,7 +3,8 @@
  * associated data is the environment's name, the sub-database and the key, so that no row stands in for another. Data keys are
  * stored wrapped by the root key in the same way.
  */
-import { createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { StewardError } from "../base/errors.ts";
 import { encodeKey } from "./key-bytes.ts";
 
@@ -18,6 +19,8 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_BYTES = 4;
+/** Nonces are drawn so many at once; each is used once. */
+const NONCES = 256;
 
 /** The stored keyring. */
 export interface KeyringRow {
@@ -34,6 +37,8 @@ export interface FreshRow {
 /** The keys in memory. */
 export interface KeyRing {
   readonly sealed: boolean;
+  /** Throws `sealed` while it is. */
+  assertOpen(): void;
   readonly keys: number;
   /** What the newest data key may have encrypted. */
   readonly writes: number;
@@ -59,9 +64,17 @@ export function createKeyRing(name: string): KeyRing {
   return new Ring(name);
 }
 
+/** A data key: the bytes to wrap it, and the same made ready, which takes a third of the time of a row's encryption. */
+interface DataKey {
+  readonly bytes: Uint8Array;
+  readonly ready: KeyObject;
+}
+
 class Ring implements KeyRing {
   readonly #name: string;
-  readonly #keys = new Map<number, Uint8Array>();
+  readonly #keys = new Map<number, DataKey>();
+  /** By sub-database: what stands before the row's key in the associated data. */
+  readonly #prefixes = new Map<string, Uint8Array>();
   #root: Uint8Array | undefined;
   #row: KeyringRow = { keys: [] };
   #current = 0;
@@ -80,12 +93,16 @@ class Ring implements KeyRing {
     return this.#row.keys.length;
   }
 
+  assertOpen(): void {
+    if (this.sealed) throw this.#isSealed();
+  }
+
   open(rootKey: Uint8Array, row: KeyringRow | undefined, writes: number): void {
     checkLength(rootKey);
     const opened = (row?.keys ?? []).map(({ id, wrapped }) => {
       const key = decrypt(rootKey, this.#wrapping(id), Buffer.from(wrapped, "base64"));
       if (key === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that it was sealed with" });
-      return [id, key] as const;
+      return [id, ready(key)] as const;
     });
     this.seal();
     this.#root = Uint8Array.from(rootKey);
@@ -98,7 +115,7 @@ class Ring implements KeyRing {
 
   seal(): void {
     this.#root?.fill(0);
-    for (const key of this.#keys.values()) key.fill(0);
+    for (const { bytes } of this.#keys.values()) bytes.fill(0);
     this.#root = undefined;
     this.#keys.clear();
   }
@@ -113,7 +130,7 @@ class Ring implements KeyRing {
       row,
       adopt: () => {
         this.#row = row;
-        if (this.#root !== undefined) this.#keys.set(id, key);
+        if (this.#root !== undefined) this.#keys.set(id, ready(key));
         this.#current = id;
         this.writes = 0;
         this.#counted = 0;
@@ -125,7 +142,7 @@ class Ring implements KeyRing {
     checkLength(rootKey);
     if (this.#root === undefined) throw this.#isSealed();
     const root = Uint8Array.from(rootKey);
-    const row = { keys: Array.from(this.#keys, ([id, key]) => ({ id, wrapped: encrypt(root, this.#wrapping(id), key).toString("base64") })) };
+    const row = { keys: Array.from(this.#keys, ([id, { bytes }]) => ({ id, wrapped: encrypt(root, this.#wrapping(id), bytes).toString("base64") })) };
     return {
       row,
       adopt: () => {
@@ -146,14 +163,14 @@ class Ring implements KeyRing {
     this.writes += 1;
     const id = Buffer.alloc(ID_BYTES);
     id.writeUInt32LE(this.#current);
-    return Buffer.concat([id, encrypt(dataKey, this.#associated(store, key), value)]);
+    return Buffer.concat([id, encrypt(dataKey.ready, this.#associated(store, key), value)]);
   }
 
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
     if (this.sealed) throw this.#isSealed();
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
     const dataKey = bytes.length < ID_BYTES ? undefined : this.#keys.get(bytes.readUInt32LE());
-    return dataKey === undefined ? undefined : decrypt(dataKey, this.#associated(store, key), bytes.subarray(ID_BYTES));
+    return dataKey === undefined ? undefined : decrypt(dataKey.ready, this.#associated(store, key), bytes.subarray(ID_BYTES));
   }
 
   due(): number | undefined {
@@ -169,7 +186,9 @@ class Ring implements KeyRing {
   }
 
   #associated(store: string, key: Uint8Array): Uint8Array {
-    return Buffer.concat([encodeKey(["row", this.#name, store]), key]);
+    let prefix = this.#prefixes.get(store);
+    if (prefix === undefined) this.#prefixes.set(store, (prefix = encodeKey(["row", this.#name, store])));
+    return Buffer.concat([prefix, key]);
   }
 
   #wrapping(id: number): Uint8Array {
@@ -181,14 +200,31 @@ function checkLength(rootKey: Uint8Array): void {
   if (rootKey.length !== KEY_BYTES) throw new StewardError("invalid", `a root key has ${KEY_BYTES} bytes, this one ${rootKey.length}`, { rule: "root key" });
 }
 
-function encrypt(key: Uint8Array, associated: Uint8Array, plain: Uint8Array): Buffer {
-  const nonce = randomFillSync(new Uint8Array(NONCE_BYTES));
+function ready(bytes: Uint8Array): DataKey {
+  return { bytes, ready: createSecretKey(bytes) };
+}
+
+const nonces = new Uint8Array(NONCES * NONCE_BYTES);
+let noncesUsed = NONCES;
+
+function nextNonce(): Uint8Array {
+  if (noncesUsed === NONCES) {
+    randomFillSync(nonces);
+    noncesUsed = 0;
+  }
+  const at = noncesUsed * NONCE_BYTES;
+  noncesUsed += 1;
+  return nonces.subarray(at, at + NONCE_BYTES);
+}
+
+function encrypt(key: Uint8Array | KeyObject, associated: Uint8Array, plain: Uint8Array): Buffer {
+  const nonce = nextNonce();
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associated);
   const body = cipher.update(plain);
   return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
 }
 
-function decrypt(key: Uint8Array, associated: Uint8Array, sealed: Buffer): Buffer | undefined {
+function decrypt(key: Uint8Array | KeyObject, associated: Uint8Array, sealed: Buffer): Buffer | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES }).setAAD(associated).setAuthTag(sealed.subarray(-TAG_BYTES));
   const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));

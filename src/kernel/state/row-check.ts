@@ -9,6 +9,8 @@ export const CHECK_BYTES: number = 4;
 
 /** Adds and verifies the check words of one sub-database. */
 export interface RowCheck {
+  /** Throws `sealed` when rows can be neither read nor written now. */
+  assertOpen(): void;
   /** The bytes to store for a value. */
   close(key: Uint8Array, value: Uint8Array): Buffer;
   /** The value without its check word, as a view; undefined when the row is damaged. */
@@ -21,6 +23,7 @@ export function createRowCheck(name: string): RowCheck {
   const seedOf = (keyLength: number): number => (seeds[keyLength] ??= crc32(Uint8Array.of(keyLength & 0xff, keyLength >> 8), crc32(name)));
   const check = (key: Uint8Array, value: Uint8Array): number => crc32(value, crc32(key, seedOf(key.length)));
   return {
+    assertOpen: () => {},
     close(key, value) {
       const stored = Buffer.allocUnsafe(value.length + CHECK_BYTES);
       stored.set(value);

@@ -7,6 +7,7 @@ import type { RowCheck } from "./row-check.ts";
 export function createSealedCheck(name: string, ring: KeyRing): RowCheck {
   const check = createRowCheck(name);
   return {
+    assertOpen: () => ring.assertOpen(),
     close: (key, value) => check.close(key, ring.encrypt(name, key, value)),
     open(key, stored) {
       const sealed = check.open(key, stored);

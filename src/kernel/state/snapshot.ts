@@ -67,6 +67,12 @@ export class FileSnapshot implements Snapshot {
     return stored === undefined ? undefined : openRow(store, key, stored);
   }
 
+  /** Whether there is a row, damaged or not. */
+  has(store: Store, key: Uint8Array): boolean {
+    this.#assertOpen();
+    return guarded(this.file.path, () => store.db.doesExist(key));
+  }
+
   /** Entries of a span in key order, or from its end. */
   *entries(store: Store, span: Span, options: { readonly reverse?: boolean; readonly limit?: number }): Generator<Entry> {
     let left = options.limit ?? Number.POSITIVE_INFINITY;

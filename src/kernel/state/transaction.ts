@@ -47,9 +47,9 @@ export class FileTx extends FileSnapshot implements Tx {
       const store = this.file.store(rowsName(table));
       const bytes = encodeKey(table.key.toParts(key));
       if (bytes.length === 0) throw new StewardError("invalid", `a key of ${table.name} has at least one part`, { rule: "key" });
-      const before = this.raw(store, bytes);
-      if (before === undefined) this.#countOneMore(table);
-      this.#putIndexes(table, { key, bytes, before, value });
+      const before = this.#before(table, store, bytes);
+      if (!before.exists) this.#countOneMore(table);
+      this.#putIndexes(table, { key, bytes, before: before.value, value });
       this.#store(store, bytes, table.value.write(value));
     });
   }
@@ -58,12 +58,9 @@ export class FileTx extends FileSnapshot implements Tx {
     return this.#attempt(() => {
       const store = this.file.store(rowsName(table));
       const bytes = encodeKey(table.key.toParts(key));
-      const before = this.raw(store, bytes);
-      if (before === undefined) return false;
-      for (const index of table.indexes) {
-        const entries = this.file.store(indexName(table, index));
-        for (const entry of indexKeys(index, { key, bytes, value: table.value.read(before) }).values()) this.#write(() => entries.db.removeSync(entry));
-      }
+      const { exists, value } = this.#before(table, store, bytes);
+      if (!exists) return false;
+      if (value !== undefined) this.#removeIndexes(table, { key, bytes, value: table.value.read(value) });
       this.#write(() => store.db.removeSync(bytes));
       this.rows.set(table.name, this.count(table) - 1);
       return true;
@@ -82,6 +79,23 @@ export class FileTx extends FileSnapshot implements Tx {
     if (writes === undefined) return;
     this.#write(() => putHouse(this.file, KEY_WRITES, writes));
     this.after(() => ring?.counted(writes));
+  }
+
+  /** The row that a change replaces. Only indexes ask for its value, which may be long or encrypted. */
+  #before<K, V>(table: Table<K, V>, store: Store, key: Uint8Array): { readonly exists: boolean; readonly value: Uint8Array | undefined } {
+    if (table.indexes.length === 0) {
+      store.check.assertOpen();
+      return { exists: this.has(store, key), value: undefined };
+    }
+    const value = this.raw(store, key);
+    return { exists: value !== undefined, value };
+  }
+
+  #removeIndexes<K, V>(table: Table<K, V>, row: { key: K; bytes: Uint8Array; value: V }): void {
+    for (const index of table.indexes) {
+      const entries = this.file.store(indexName(table, index));
+      for (const entry of indexKeys(index, row).values()) this.#write(() => entries.db.removeSync(entry));
+    }
   }
 
   #putIndexes<K, V>(table: Table<K, V>, row: { key: K; bytes: Uint8Array; before: Uint8Array | undefined; value: V }): void {

@@ -152,7 +152,10 @@ export interface Keyring {
    * `denied` for a wrong root key and `invalid` for one of another length.
    */
   unseal(rootKey: Uint8Array): Promise<void>;
-  /** Overwrites root and data keys in memory: reads and writes of sealed tables throw `sealed` from then on. */
+  /**
+   * Overwrites root and data keys in memory: reads and writes of sealed tables throw `sealed` from then on. The crypto library's
+   * own copies of the data keys are cleared with the next garbage collection.
+   */
   seal(): void;
   /** Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`. */
   rotate(): Promise<void>;

@@ -2,8 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { contents, dice, fillStore } from "../../kernel/state/fixtures/damage.ts";
-import { recordCommits, tornFile } from "../../kernel/state/fixtures/lost-writes.ts";
+import { HEADS, recordCommits, tornFile } from "../../kernel/state/fixtures/lost-writes.ts";
 import type { Commit, Reached } from "../../kernel/state/fixtures/lost-writes.ts";
 import { numbers, openEnv, temporaryFolder } from "../../kernel/state/fixtures/tables.ts";
 
@@ -52,5 +53,18 @@ describe("a loss of power while a commit is written", () => {
       if (seed % 4 === 0) expect([seed, await says(commit.after, seed) === commit.is]).toEqual([seed, true]);
     }
     expect(torn).toBeGreaterThan(SEEDS * 0.8);
+  });
+
+  it(`is noticed when the disk had said that it has everything and had not, with ${SEEDS / 2} seeds`, { timeout: 900_000 }, async () => {
+    let commits: Commit[] = [];
+    for (let seed = 0; seed < SEEDS / 2; seed += 1) {
+      if (seed % COMMITS === 0) commits = await commitsOf(seed + 77);
+      const commit = commits[seed % COMMITS] as Commit;
+      const bytes = tornFile(commit, "some pages", dice(seed + 2_000_000));
+      commit.after.copy(bytes, 0, 0, HEADS);
+      const said = await says(bytes, 1).catch((error: unknown) => error);
+      if (said instanceof StewardError) expect([seed, said.code]).toEqual([seed, "corrupt"]);
+      else expect([seed, said === commit.is]).toEqual([seed, true]);
+    }
   });
 });

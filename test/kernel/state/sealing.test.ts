@@ -9,7 +9,7 @@ import { createKeyRing, RETIRE_WRITES } from "../../../src/kernel/state/key-ring
 import type { KeyRing } from "../../../src/kernel/state/key-ring.ts";
 import { stringKey } from "../../../src/kernel/state/keys.ts";
 import { defineTable } from "../../../src/kernel/state/table.ts";
-import type { Env, Keyring, Table } from "../../../src/kernel/state/types.ts";
+import type { Env, Keyring, Table, Tx } from "../../../src/kernel/state/types.ts";
 import { numbers, openEnv, temporaryFolder, jsonCodec } from "./fixtures/tables.ts";
 
 const secrets: Table<string, string> = defineTable({
@@ -113,6 +113,25 @@ describe("a sealed table", () => {
     await expect(again.keyring.unseal(root)).rejects.toMatchObject({ code: "denied" });
     await again.keyring.unseal(next);
     expect(again.read((snapshot) => [snapshot.get(secrets, "old"), snapshot.get(secrets, "new")])).toEqual([CANARY, CANARY]);
+  });
+
+  it("without an index, too, takes neither a put over a row nor its deletion while it is sealed", async () => {
+    const plain: Table<string, string> = defineTable({ name: "bare", key: stringKey, value: jsonCodec<string>(), limit: { rows: 10 }, sealed: true });
+    const env = await openEnv(temporaryFolder(), { tables: [plain] });
+    await env.keyring?.unseal(root);
+    await env.write((tx) => tx.put(plain, "a", CANARY));
+    await env.write((tx) => tx.put(plain, "a", CANARY));
+    env.keyring?.seal();
+    for (const change of [(tx: Tx) => void tx.delete(plain, "a"), (tx: Tx) => void tx.delete(plain, "missing"), (tx: Tx) => tx.put(plain, "a", "b")]) await expect(env.write(change)).rejects.toMatchObject({ code: "sealed" });
+    await env.keyring?.unseal(root);
+    expect(env.read((snapshot) => [snapshot.get(plain, "a"), snapshot.count(plain)])).toEqual([CANARY, 1]);
+    expect(await env.write((tx) => [tx.delete(plain, "missing"), tx.delete(plain, "a"), tx.delete(plain, "a"), tx.count(plain)])).toEqual([false, true, false, 0]);
+  });
+
+  it("never encrypts twice with the same nonce", () => {
+    const ring = openRing();
+    const seen = new Set(Array.from({ length: 2_000 }, () => Buffer.from(ring.encrypt("t", Buffer.from("k"), Buffer.from("v")).subarray(4, 16)).toString("hex")));
+    expect(seen.size).toBe(2_000);
   });
 
   it("keeps its root key when wrapping fails, is refused or finds it sealed, and stays sealed when it is sealed meanwhile", async () => {
