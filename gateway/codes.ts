@@ -91,6 +91,11 @@ function isReason(thrown: unknown, known: StewardError): boolean {
   return thrown instanceof Error && thrown.cause === known;
 }
 
+/** What a client reads of an error on every surface: its message and, unless that says it already, its remedy. */
+export function errorText({ message, remedy }: StewardError): string {
+  return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
+}
+
 /** Whole seconds for `Retry-After`, at least one; undefined when the error asks for no waiting. */
 export function retryAfterSeconds(error: StewardError): number | undefined {
   if (error.retryAfterMs !== undefined) return Math.max(1, Math.ceil(error.retryAfterMs / 1000));

@@ -4,21 +4,20 @@ import { ViolationsSchema, type FieldPathElementSchema } from "@bufbuild/protova
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
 import type { Detail, StewardError } from "../src/kernel/base/errors.ts";
 import { jsonName, type DialectName } from "../src/kernel/wire/style.ts";
-import { retryAfterSeconds, rpcCode } from "./codes.ts";
+import { errorText, retryAfterSeconds, rpcCode } from "./codes.ts";
 
 type PathElement = MessageInitShape<typeof FieldPathElementSchema>;
 
 /** The error must be one that may be seen: see `seenError`. `input` is the message whose fields its details name. */
 export function rpcError(error: StewardError, dialect: DialectName, input: DescMessage): ConnectError {
   const code = rpcCode(error, dialect);
-  const { message, remedy, details } = error;
-  const text = remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
+  const { details } = error;
   const seconds = retryAfterSeconds(error);
   const metadata = {
     ...(code === RpcCode.Unauthenticated ? { "www-authenticate": 'Bearer realm="steward", Basic realm="steward"' } : {}),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds) }),
   };
-  return new ConnectError(text, code, metadata, details === undefined ? [] : [{ desc: ViolationsSchema, value: { violations: details.map((detail) => violation(detail, input)) } }], error);
+  return new ConnectError(errorText(error), code, metadata, details === undefined ? [] : [{ desc: ViolationsSchema, value: { violations: details.map((detail) => violation(detail, input)) } }], error);
 }
 
 function violation(detail: Detail, input: DescMessage): NonNullable<MessageInitShape<typeof ViolationsSchema>["violations"]>[number] {

@@ -18,6 +18,7 @@ import { isInternal, seenError } from "./codes.ts";
 import { accessOf } from "./methods.ts";
 import { bodyChunks, type Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
+import { withKnownFields } from "./unknown-fields.ts";
 import { orAborted, untilAborted } from "./until-aborted.ts";
 
 /** A bidirectional stream that answers each message with one. */
@@ -123,6 +124,8 @@ function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerCont
   const known = context.values.get(headKey);
   const refusal = rule === undefined || known === undefined ? new StewardError("internal", "an rpc without its rule was reached") : deps.authorize(rule.access, rule.dialect, known.head);
   if (refusal !== undefined) throw seen(deps, context, refusal);
+  // The library reads the message between here and the handler, and ends the context with what it found wrong before it tells the client.
+  context.signal.addEventListener("abort", () => withKnownFields(context.signal.reason, context.method.input), { once: true });
 }
 
 function bindMethod(router: ConnectRouter, deps: RpcDeps, service: BoundService, method: DescMethod): void {

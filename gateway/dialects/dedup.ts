@@ -1,7 +1,7 @@
 /** The surface below `/api/v1`: a response message is its own `{data, meta}`, an error is `{error: {code, message, details}}`. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { writeMessage } from "../../src/kernel/wire/write.ts";
-import { dedupCode, httpStatus } from "../codes.ts";
+import { dedupCode, errorText, httpStatus } from "../codes.ts";
 import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -18,7 +18,7 @@ export const dedup: Dialect = {
   failure: (error, options) => ({
     status: httpStatus(error, "dedup"),
     headers: { ...failureHeaders(error, options), ...challenge(error), "content-type": JSON_TYPE },
-    body: JSON.stringify({ error: { code: dedupCode(error), message: error.message, ...details(error) } }),
+    body: JSON.stringify({ error: { code: dedupCode(error), message: errorText(error), ...details(error) } }),
   }),
 };
 
@@ -33,6 +33,6 @@ function details(error: StewardError): { details?: readonly unknown[] } {
   if (error.facts !== undefined) return { details: [error.facts] };
   if (error.details !== undefined) return { details: error.details };
   if (error.code !== "invalid" || error.field === undefined) return {};
-  const { field, message, rule } = error;
-  return { details: [{ path: field.split("."), message, code: "invalid_value", ...(rule === undefined ? {} : { rule }) }] };
+  const { field, rule } = error;
+  return { details: [{ path: field.split("."), message: errorText(error), code: "invalid_value", ...(rule === undefined ? {} : { rule }) }] };
 }

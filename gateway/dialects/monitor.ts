@@ -1,7 +1,7 @@
 /** The surface below `/api` and of all pages: documents as bare objects, errors as one line of text, never JSON. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { writeMessage } from "../../src/kernel/wire/write.ts";
-import { httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
+import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
 import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
 /** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
@@ -29,5 +29,5 @@ export const monitor: Dialect = {
 function text(error: StewardError): string {
   if (error.code === "unauthenticated") return "Unauthorized";
   if (error.code === "unsupported") return "Method Not Allowed";
-  return error.rule === UNKNOWN_ROUTE ? "404 page not found" : error.message;
+  return error.rule === UNKNOWN_ROUTE ? "404 page not found" : errorText(error);
 }

@@ -1,7 +1,7 @@
 /** The surface below `/v1`: Vault's envelope of eight keys, `{errors: […]}`, and 204 for nothing. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { writeMessage } from "../../src/kernel/wire/write.ts";
-import { httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
+import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
 import { failureHeaders, successHeaders, type Dialect, type FailureOptions } from "./dialect.ts";
 
 /** The tokens' surface (RESOLUTIONS §3.1, §4). A message without fields is "nothing to return". */
@@ -27,7 +27,7 @@ function envelope(requestId: string, data: string): string {
 
 function texts(error: StewardError, options: FailureOptions): string[] {
   if (error.code === "unauthenticated") return ["permission denied"];
-  if (error.code !== "not_found") return [error.message];
+  if (error.code !== "not_found") return [errorText(error)];
   if (error.rule === UNKNOWN_ROUTE) return [`no handler for route "${(options.path ?? "").replace(/^\/v1\//, "")}"`];
   // A thing that is not there is no error to Vault's clients; a path or a mount that is not there is one.
   return error.rule === undefined ? [] : [error.message];

@@ -148,11 +148,9 @@ describe("slow clients", () => {
     expect(longestMs).toBeLessThan(HEADER_MS + GRACE_MS);
     expect([under.kept.failed, after.failed]).toEqual([0, 0]);
     expect(under.kept.p99).toBeLessThan(Math.max(HARMLESS_MS, FACTOR * baseline.kept.p99));
-    // More than the limit of connections is answered 503 by design: then only those that are in are served.
-    if (LORIS < CONNECTIONS) {
-      expect(under.fresh.failed).toBe(0);
-      expect(under.fresh.p99).toBeLessThan(Math.max(HARMLESS_MS, FACTOR * baseline.fresh.p99));
-    }
+    // Also with more slow heads than there are places: a new connection takes the place of the oldest of them.
+    expect(under.fresh.failed).toBe(0);
+    expect(under.fresh.p99).toBeLessThan(Math.max(HARMLESS_MS, FACTOR * baseline.fresh.p99));
     expect(memoryUnder - memoryOfReaders).toBeLessThan(MEMORY_MIB);
     expect(memoryOfReaders - memoryBefore).toBeLessThan(MEMORY_MIB + COPIES_HELD * SLOW_READERS * ASKED_EACH * answerMiB);
     // What a job has to say fits the system's buffers: a watcher that does not read it is an idle connection, not a stalled one.

@@ -86,6 +86,24 @@ describe("a request's rules", () => {
     expect(trailers).toMatch(/colour/);
   });
 
+  it.each([["a misspelt field", '{"jobld":"a"}', 'key "jobld" is unknown; did you mean jobId?'], ["a field that is like none", '{"colour":"a"}', 'key "colour" is unknown; known are jobId']])("says what %s may have meant, over Connect, gRPC-Web and gRPC", async (_what, text, said) => {
+    const { url } = await startGateway();
+    expect((await connectCall(url, getJob, text)).json["message"]).toMatch(said);
+    const frame = Buffer.concat([Uint8Array.of(0, 0, 0, 0, text.length), Buffer.from(text)]);
+    const web = await fetch(`${url}${getJob}`, { method: "POST", headers: { "content-type": "application/grpc-web+json" }, body: frame });
+    expect(decodeURIComponent(`${web.headers.get("grpc-message") ?? ""}${await web.text()}`)).toContain(said);
+    const session = connectHttp2(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": getJob, "content-type": "application/grpc+json", te: "trailers" });
+    const told = new Promise<string>((resolve) => {
+      const look = (headers: Record<string, unknown>): void => void (headers["grpc-message"] !== undefined && resolve(String(headers["grpc-message"])));
+      stream.on("response", look).on("trailers", look);
+    });
+    stream.resume();
+    stream.end(frame);
+    expect(decodeURIComponent(await told)).toContain(said);
+  });
+
   it.each(["", "{", "[]", '{"jobId":5}', "null-ish"])("refuse the body %j", async (body) => {
     const { url } = await startGateway();
     expect(await connectCall(url, getJob, body)).toMatchObject({ status: 400, json: { code: "invalid_argument" } });

@@ -25,6 +25,10 @@ describe("a failure's body", () => {
     ["vault", "an unknown thing", new StewardError("not_found", "m"), 404, '{"errors":[]}\n'],
     ["vault", "a mount that is not there", new StewardError("not_found", "no handler for route", { rule: "no_mount" }), 404, '{"errors":["no handler for route"]}\n'],
     ["vault", "a body of another type", new StewardError("invalid", "PATCH requires", { rule: "media_type" }), 415, '{"errors":["PATCH requires"]}\n'],
+    ["dedup", "an error with a remedy", new StewardError("invalid", "AI is off", { field: "provider", remedy: "set dedup.ai.enabled" }), 400, '{"error":{"code":"VALIDATION_FAILED","message":"AI is off; set dedup.ai.enabled","details":[{"path":["provider"],"message":"AI is off; set dedup.ai.enabled","code":"invalid_value"}]}}'],
+    ["dedup", "an error that says its remedy itself", new StewardError("conflict", "AI is off; turn it on", { remedy: "turn it on" }), 409, '{"error":{"code":"CONFLICT","message":"AI is off; turn it on"}}'],
+    ["monitor", "an error with a remedy", new StewardError("not_found", "no network x", { remedy: "see /api/networks" }), 404, "no network x; see /api/networks\n"],
+    ["vault", "an error with a remedy", new StewardError("conflict", "no key is set", { remedy: "write config first" }), 400, '{"errors":["no key is set; write config first"]}\n'],
     ["vault", "an unknown path", unknown, 404, '{"errors":["no handler for route \\"nowhere/x\\""]}\n', { path: "/v1/nowhere/x" }],
   ];
   it.each(cases)("of %s for %s", (name, _what, error, status, body, options = {}) => {
