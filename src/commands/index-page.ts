@@ -19,6 +19,7 @@ const rows: readonly (readonly [path: string, what: string])[] = [
   ["/api/v1/sync/status", "the last sync"],
   ["/api/v1/analysis/status", "the last analysis"],
   ["/api/v1/ready", "whether the document service can work"],
+  ["/v1/sys/health", "whether tokens can be minted; the Vault API is below /v1"],
   ["/readyz", "whether this process takes traffic"],
 ];
 

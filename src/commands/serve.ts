@@ -15,11 +15,12 @@ import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup } from "../kernel/config/house-keys.ts";
+import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup, servicesTokens } from "../kernel/config/house-keys.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
+import type { StateFactory } from "../kernel/state/types.ts";
 import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
@@ -34,6 +35,7 @@ import { heedUncaught } from "./end-process.ts";
 import { indexRoute } from "./index-page.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
+import { placeTokens, type PlacedTokens } from "./tokens.ts";
 import { stewardVersion } from "./version.ts";
 
 /** Everything is stopped within this time, or left behind. */
@@ -54,6 +56,8 @@ interface House {
   readonly supervisor: Supervisor;
   readonly telemetry: HouseTelemetry;
   readonly notifier: Notifier;
+  readonly state: StateFactory;
+  readonly tokens: PlacedTokens | undefined;
   dedup?: Dedup;
   /** The stores on their way to be closed. */
   closing?: Promise<void> | undefined;
@@ -70,7 +74,9 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
   const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
-  const house: House = { configuration, log, pool, telemetry, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  const state = telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
+  const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line) }) : undefined;
+  const house: House = { configuration, log, pool, state, telemetry, tokens, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
@@ -115,10 +121,16 @@ function components(house: House): Component[] {
     const scheduler = createScheduler({ clock: systemClock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
-  parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), config.get(servicesDedup) ? ["dedup"] : [TELEMETRY]));
+  if (house.tokens !== undefined) parts.push(house.tokens.component);
+  parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)));
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;
+}
+
+/** Names of what must run before it can be served or copied. */
+function servicesOf({ configuration, tokens }: House): string[] {
+  return [TELEMETRY, ...(configuration.config.get(servicesDedup) ? ["dedup"] : []), ...(tokens === undefined ? [] : ["tokens"])];
 }
 
 function poolComponent({ pool }: House): Component {
@@ -127,13 +139,12 @@ function poolComponent({ pool }: House): Component {
 
 function dedupComponent(house: House, scheduler: Scheduler): Component {
   const { configuration, log, pool } = house;
-  const { demo, stateDirectory, config } = configuration;
+  const { demo, config } = configuration;
   return {
     name: "dedup", needs: ["pool"], readiness: "required",
     health: () => (house.dedup?.healthy() === false ? { ok: false, reason: "a store is not well" } : { ok: true }),
     async start(signal) {
-      const state = house.telemetry.reportState(createStateFactory({ directory: stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
-      house.dedup = await openDedup({ config, state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged }, {
+      house.dedup = await openDedup({ config, state: house.state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged }, {
         archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo,
       }, signal);
     },
@@ -157,17 +168,18 @@ function gatewayComponent(house: House): Component {
   const { configuration, log, supervisor } = house;
   const { config } = configuration;
   return {
-    name: "gateway", needs: config.get(servicesDedup) ? ["dedup"] : [TELEMETRY], readiness: "required",
+    name: "gateway", needs: servicesOf(house), readiness: "required",
     async start() {
       const token = config.get(authToken);
       const service = house.dedup?.service;
+      const vault = house.tokens?.current()?.service;
       house.gateway = createGateway({
-        services: service?.rpc ?? [],
-        plain: [...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo })],
+        services: [...(service?.rpc ?? []), ...(vault?.rpc ?? [])],
+        plain: [...(vault?.plain ?? []), ...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo })],
         probes: {
           live: () => ({ ok: true, reasons: [] }),
           ready: () => supervisor.ready(),
-          serviceReady: () => house.dedup?.healthy() ?? false,
+          serviceReady: (name) => (name.startsWith("steward.tokens.") ? house.tokens?.current()?.front.isOpen() : house.dedup?.healthy()) ?? false,
         },
         auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
         log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: house.telemetry.observe,
@@ -187,12 +199,14 @@ function tlsOf(config: Config): { readonly tls?: ListenTls } {
 }
 
 /** The start line first, then what a person wants to know. */
-async function greet({ configuration, dedup, gateway, log, notifier }: House): Promise<void> {
+async function greet({ configuration, dedup, tokens, gateway, log, notifier }: House): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
   process.stdout.write(`steward listening on ${url}\n`);
   notifier.ready(`listening on ${url}`);
   if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
+  const demo = tokens?.demo();
+  if (demo !== undefined) process.stderr.write(`the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`);
   await dedup?.begin({ syncNow: configuration.demo.demo });
 }

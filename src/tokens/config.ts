@@ -38,8 +38,8 @@ export const tokensMounts: Key<readonly TokensMountConfig[]> = defineKey({
     },
     rule: ({ default_lease_ttl: usual, max_lease_ttl: most }) => (most > 0 && usual > most ? { field: "default_lease_ttl", rule: "must not be longer than max_lease_ttl" } : undefined),
   }),
-  default: [], rule: apart,
-  help: "Token engines that are mounted at every start; others are mounted through the API.",
+  default: [{ path: "github", description: "", default_lease_ttl: 0, max_lease_ttl: 0 }], rule: apart,
+  help: "Token engines that are mounted at every start; others are mounted through the API. Default: one at github/.",
 });
 
 /** How the store gets its key. */

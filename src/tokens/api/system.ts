@@ -1,14 +1,14 @@
 /** SystemService: whether tokens can be minted, without a token. */
 import { SystemService } from "../../gen/steward/tokens/v1/system_pb.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
-import type { SystemDeps } from "../vault/system/deps.ts";
+import type { StatusDeps } from "../vault/system/status.ts";
 
 /** The handlers. */
-export function systemHandlers({ seal, clock, version, cluster }: Pick<SystemDeps, "seal" | "clock" | "version" | "cluster">): BoundService {
+export function systemHandlers({ seal, clock, version, cluster }: StatusDeps): BoundService {
   return bindService(SystemService, {
     getHealth() {
       const { initialized, sealed } = seal.status();
-      return { initialized, sealed, standby: false, serverTimeUtc: BigInt(Math.floor(clock.now() / 1000)), version, clusterName: sealed ? "" : cluster.name, clusterId: sealed ? "" : cluster.id };
+      return { initialized, sealed, standby: false, serverTimeUtc: BigInt(Math.floor(clock.now() / 1000)), version, clusterName: sealed ? "" : cluster().name, clusterId: sealed ? "" : cluster().id };
     },
     getSealStatus() {
       const { initialized, sealed, type } = seal.status();

@@ -160,7 +160,7 @@ async function undo(deps: CoreDeps, journey: Journey, made: { readonly leased: L
       if (stored) await deps.leases.revoke(leased.info.id, { sync: false });
       else await endUnstored(deps, journey, { id: leased.info.id, response, intent });
     }
-    if (auth !== undefined) await deps.tokens.revoke(auth.entry.key);
+    if (auth?.made === true) await deps.tokens.revoke(auth.entry.key);
   } catch (error) {
     deps.log.error("what was made for a failed request could not be ended; it ends at its time", { error: toStewardError(error) });
   }

@@ -28,5 +28,5 @@ export interface SystemDeps {
   /** As Vault's clients read it (RESOLUTIONS T20). */
   readonly version: string;
   /** Name and id of this installation. */
-  readonly cluster: { readonly name: string; readonly id: string };
+  readonly cluster: () => { readonly name: string; readonly id: string };
 }

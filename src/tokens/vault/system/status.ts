@@ -5,12 +5,15 @@ import { definePath } from "../../logical/define-path.ts";
 import type { LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
 import type { SystemDeps } from "./deps.ts";
 
+/** What these paths need, sealed or not. */
+export type StatusDeps = Pick<SystemDeps, "seal" | "clock" | "version" | "cluster">;
+
 function bare(body: Readonly<Record<string, unknown>>, status = 200): LogicalResponse {
   return { raw: { status, contentType: "application/json", body: `${JSON.stringify(body)}\n` } };
 }
 
 /** The paths. */
-export function statusPaths(deps: SystemDeps): readonly Path[] {
+export function statusPaths(deps: StatusDeps): readonly Path[] {
   const sealStatus = async (): Promise<LogicalResponse> => bare(sealStatusOf(deps));
   return [
     definePath({
@@ -47,15 +50,15 @@ export function statusPaths(deps: SystemDeps): readonly Path[] {
   ];
 }
 
-function healthOf({ seal, clock, version, cluster }: SystemDeps): Record<string, unknown> {
+function healthOf({ seal, clock, version, cluster }: StatusDeps): Record<string, unknown> {
   const { initialized, sealed } = seal.status();
   return {
     initialized, sealed, standby: false, performance_standby: false, replication_performance_mode: "disabled", replication_dr_mode: "disabled",
-    server_time_utc: Math.floor(clock.now() / 1000), version, enterprise: false, ...(sealed ? {} : { cluster_name: cluster.name, cluster_id: cluster.id }),
+    server_time_utc: Math.floor(clock.now() / 1000), version, enterprise: false, ...(sealed ? {} : { cluster_name: cluster().name, cluster_id: cluster().id }),
   };
 }
 
-function healthCode({ seal }: SystemDeps, { fields }: PathRequest): number {
+function healthCode({ seal }: StatusDeps, { fields }: PathRequest): number {
   const { initialized, sealed } = seal.status();
   const [name, usual] = !initialized ? ["uninitcode", 501] as const : sealed ? ["sealedcode", 503] as const : ["activecode", 200] as const;
   const code = fields.integer(name) ?? usual;
@@ -63,10 +66,10 @@ function healthCode({ seal }: SystemDeps, { fields }: PathRequest): number {
   return code;
 }
 
-function sealStatusOf({ seal, version, cluster }: SystemDeps): Record<string, unknown> {
+function sealStatusOf({ seal, version, cluster }: StatusDeps): Record<string, unknown> {
   const { initialized, sealed, type } = seal.status();
   return {
     type, initialized, sealed, t: 1, n: 1, progress: 0, nonce: "", version, build_date: "", migration: false, recovery_seal: false, storage_type: "lmdb",
-    ...(sealed ? {} : { cluster_name: cluster.name, cluster_id: cluster.id }),
+    ...(sealed ? {} : { cluster_name: cluster().name, cluster_id: cluster().id }),
   };
 }

@@ -1,0 +1,74 @@
+/** Places the tokens service in the house: its configuration, its component, the demo's code host, and the signal that rotates its audit. */
+import { systemClock } from "../kernel/base/clock.ts";
+import { toStewardError } from "../kernel/base/errors.ts";
+import { systemIds } from "../kernel/base/ids.ts";
+import type { Log } from "../kernel/base/log.ts";
+import type { Config } from "../kernel/config/config.ts";
+import type { StateFactory } from "../kernel/state/types.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
+import { tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
+import { proxyOf } from "../tokens/engine/platform/http.ts";
+import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
+import type { DaemonConfiguration } from "./configuration.ts";
+import { startDemoTokens, type DemoTokens } from "./demo-tokens.ts";
+import { stewardVersion } from "./version.ts";
+
+/** The placed service. */
+export interface PlacedTokens {
+  readonly component: Component;
+  /** Once it has started. */
+  current(): Tokens | undefined;
+  /** The running demo's. */
+  demo(): DemoTokens | undefined;
+}
+
+/** What it is placed with. */
+export interface TokensPlace {
+  readonly configuration: DaemonConfiguration;
+  readonly state: () => StateFactory;
+  readonly log: Log;
+  readonly needs: readonly string[];
+  /** Writes a line for the person who started the daemon, and for nobody else: it goes to no log and no exporter. */
+  readonly tell: (line: string) => void;
+}
+
+/** The service as a component. A sealed store is reported and lets the rest of the house serve (RESOLUTIONS §2, Readiness). */
+export function placeTokens({ configuration, state, log, needs, tell }: TokensPlace): PlacedTokens {
+  let tokens: Tokens | undefined;
+  let demo: DemoTokens | undefined;
+  const reopen = (): void => {
+    log.info("reopening the audit files", { signal: "SIGHUP" });
+    tokens?.reopenAudit().catch((thrown: unknown) => log.error("the audit files could not be reopened", { error: toStewardError(thrown) }));
+  };
+  const component: Component = {
+    name: "tokens", needs, readiness: "reported",
+    async start(signal) {
+      tokens = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log }, optionsOf(configuration, tell), signal);
+      if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
+      process.on("SIGHUP", reopen);
+    },
+    async stop(deadlineMs) {
+      process.off("SIGHUP", reopen);
+      await tokens?.close(deadlineMs);
+      await demo?.stop();
+    },
+    health: () => tokens?.health() ?? { ok: true },
+  };
+  return { component, current: () => tokens, demo: () => demo };
+}
+
+function optionsOf({ config, demo, stateDirectory }: DaemonConfiguration, tell: (line: string) => void): TokensOptions {
+  return {
+    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: proxyOf(process.env),
+    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: process.env["CREDENTIALS_DIRECTORY"] || undefined },
+    ...(demo.demo ? {} : { showRoot: (token: string) => tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`) }),
+  };
+}
+
+function mountsOf(config: Config): TokensOptions["mounts"] {
+  return config.get(tokensMounts).map((row) => declaredMount({ path: row.path, description: row.description, defaultLeaseTtlMs: row.default_lease_ttl, maxLeaseTtlMs: row.max_lease_ttl }));
+}
+
+function auditOf(config: Config): TokensOptions["audit"] {
+  return config.get(tokensAudit).map((device) => ({ filePath: device.file_path, hmacAccessor: device.hmac_accessor, elideListResponses: device.elide_list_responses }));
+}

@@ -1,0 +1,192 @@
+/**
+ * The tokens service as one piece: its environment, its seal, the secrets manager behind it and the surfaces before it, opened and
+ * closed together. Nothing here knows how it is served.
+ */
+import type { Clock } from "../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../kernel/base/errors.ts";
+import type { Ids } from "../kernel/base/ids.ts";
+import type { Log } from "../kernel/base/log.ts";
+import type { Service } from "../kernel/service.ts";
+import type { Env, StateFactory } from "../kernel/state/types.ts";
+import type { Health } from "../kernel/supervisor/component.ts";
+import { engineHandlers } from "./api/engine.ts";
+import { logicalHandlers } from "./api/logical.ts";
+import { systemHandlers } from "./api/system.ts";
+import { createEngine, ENGINE_TYPE, unreleased } from "./engine/engine.ts";
+import type { ProxyOptions } from "./engine/platform/http.ts";
+import { createBackend } from "./logical/backend.ts";
+import { tokensStore } from "./stores.ts";
+import type { AuditDeviceConfig } from "./vault/audit/audit.ts";
+import { createFront, type Front } from "./vault/core/front.ts";
+import { vaultRoute } from "./vault/http/route.ts";
+import { openManager, type Manager } from "./vault/manager.ts";
+import type { MountSpec } from "./vault/mounts/mounts.ts";
+import { openSeal, type Seal, type SealOptions } from "./vault/seal/seal.ts";
+import { vaultCors } from "./vault/system/cors.ts";
+import type { SealControl } from "./vault/system/deps.ts";
+import { statusPaths } from "./vault/system/status.ts";
+
+/** What clients of the original take for its version; they gate features on it (RESOLUTIONS T20). */
+const COMPATIBLE = "1.15.0";
+/** Those inside when the store is sealed have so long to finish. */
+const LEAVE_MS = 10_000;
+
+/** What the tokens service stands on. */
+export interface TokensDeps {
+  readonly state: StateFactory;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** What it is told. */
+export interface TokensOptions {
+  /** The state folder. */
+  readonly directory: string;
+  readonly version: string;
+  readonly mounts: readonly MountSpec[];
+  readonly seal: SealOptions;
+  readonly audit: readonly AuditDeviceConfig[];
+  readonly proxy: ProxyOptions;
+  /** Shows the first root token to whoever started the daemon; without it none is made. */
+  readonly showRoot?: (token: string) => void;
+}
+
+/** The running service. */
+export interface Tokens {
+  readonly service: Service;
+  readonly front: Front;
+  readonly env: Env;
+  /** The inside while it is unsealed. */
+  manager(): Manager | undefined;
+  health(): Health;
+  /** After a rotation of the audit's files. */
+  reopenAudit(): Promise<void>;
+  /** Lets requests finish, stops the timers and closes the store. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Opens the store and, when its key is there, the manager. Throws when the store cannot be opened; a missing key only keeps it sealed. */
+export async function openTokens(deps: TokensDeps, options: TokensOptions, signal: AbortSignal): Promise<Tokens> {
+  const env = await deps.state.open(tokensStore, signal);
+  try {
+    const seal = await openSeal({ env, directory: options.directory, ids: deps.ids, log: deps.log.child("seal") }, options.seal);
+    const tokens = new Inside(deps, options, { env, seal });
+    await tokens.start();
+    return tokens;
+  } catch (error) {
+    await env.close();
+    throw error;
+  }
+}
+
+class Inside implements Tokens {
+  readonly service: Service;
+  readonly front: Front;
+  readonly env: Env;
+  readonly #deps: TokensDeps;
+  readonly #options: TokensOptions;
+  readonly #seal: Seal;
+  readonly #control: SealControl;
+  readonly #version: string;
+  #manager: Manager | undefined;
+  /** Opening and closing go one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: TokensDeps, options: TokensOptions, { env, seal }: { readonly env: Env; readonly seal: Seal }) {
+    this.#deps = deps;
+    this.#options = options;
+    this.env = env;
+    this.#seal = seal;
+    this.#version = `${COMPATIBLE}+steward.${options.version}`;
+    this.#control = {
+      status: () => ({ ...seal.status(), sealed: !this.front.isOpen() }),
+      seal: () => this.#sleep(),
+      unseal: (key) => this.#inTurn(async () => {
+        await seal.unseal(key);
+        await this.#wake();
+      }),
+    };
+    const shown = { seal: this.#control, clock: deps.clock, version: this.#version, cluster: () => this.#manager?.cluster ?? { name: "", id: "" } };
+    this.front = createFront({ status: createBackend({ type: "system", paths: statusPaths(shown), help: "The state of the secrets manager." }), ids: deps.ids });
+    this.service = {
+      name: "tokens",
+      rpc: [logicalHandlers(this.front), engineHandlers(this.front), systemHandlers(shown)],
+      plain: [vaultRoute({ core: this.front, cors: () => vaultCors(env) })],
+    };
+  }
+
+  async start(): Promise<void> {
+    if (!this.#seal.status().sealed) await this.#inTurn(() => this.#wake());
+  }
+
+  manager(): Manager | undefined {
+    return this.#manager;
+  }
+
+  health(): Health {
+    if (!this.env.status().healthy) return { ok: false, reason: this.env.status().reason ?? "the store of tokens is not well" };
+    if (this.#manager === undefined) return { ok: false, reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal" };
+    return this.#manager.health();
+  }
+
+  async reopenAudit(): Promise<void> {
+    await this.#manager?.audit.reopen();
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    await this.#leave(deadlineMs);
+    await this.#inTurn(async () => {
+      await this.#stopManager(deadlineMs);
+      await this.env.close();
+    });
+  }
+
+  async #wake(): Promise<void> {
+    if (this.#manager !== undefined) return;
+    const { clock, ids, log } = this.#deps;
+    const { directory, audit, mounts, version, proxy, showRoot } = this.#options;
+    this.#manager = await openManager({
+      env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, ...(showRoot === undefined ? {} : { showRoot }),
+      secrets: { [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy }) },
+    });
+    this.front.open(this.#manager.core);
+  }
+
+  /** Nobody comes in from here on; the keys go when those inside have left, which may be the one that asks for this. */
+  #sleep(): Promise<void> {
+    const left = this.#leave(LEAVE_MS);
+    this.#inTurn(async () => {
+      await left;
+      await this.#stopManager(LEAVE_MS);
+      this.#seal.seal();
+    }).catch((thrown: unknown) => this.#deps.log.error("the store could not be sealed in order", { error: toStewardError(thrown) }));
+    return Promise.resolve();
+  }
+
+  async #leave(deadlineMs: number): Promise<void> {
+    const { clock } = this.#deps;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _timer = clock.timer(clock.monotonic() + deadlineMs, resolve);
+    await Promise.race([this.front.close(), late]);
+  }
+
+  async #stopManager(deadlineMs: number): Promise<void> {
+    const manager = this.#manager;
+    this.#manager = undefined;
+    await manager?.stop(deadlineMs);
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(change);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** What the configuration says of a mount, as the mounts take it. Throws `invalid` for a path that is none. */
+export function declaredMount(row: { readonly path: string; readonly description: string; readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number }): MountSpec {
+  const plain = row.path.replaceAll(/^\/+|\/+$/g, "");
+  if (plain === "") throw new StewardError("invalid", "tokens.mounts[].path must name a path such as github", { field: "tokens.mounts" });
+  return { path: `${plain}/`, class: "secret", type: ENGINE_TYPE, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs, maxLeaseTtlMs: row.maxLeaseTtlMs };
+}

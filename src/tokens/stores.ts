@@ -1,0 +1,20 @@
+/** The environment of the tokens service as data: who opens, checks or backs it up reads the same shapes (KERNEL §2). */
+import type { EnvSpec } from "../kernel/state/types.ts";
+import { auditTables } from "./vault/audit/tables.ts";
+import { leaseTables } from "./vault/leases/tables.ts";
+import { mountTables } from "./vault/mounts/tables.ts";
+import { policyTables } from "./vault/policies/policies.ts";
+import { tokenTables } from "./vault/token-store/tables.ts";
+
+const GIB = 2 ** 30;
+/** Version of the stored shapes. */
+const SCHEMA = 1;
+
+/** Everything sealed: mounts, policies, tokens, leases, salts. */
+export const tokensStore: Omit<EnvSpec, "directory"> = {
+  name: "tokens", schema: SCHEMA, derived: false, maxBytes: 8 * GIB,
+  tables: [...mountTables, ...policyTables, ...tokenTables, ...leaseTables, ...auditTables],
+};
+
+/** All of the above. */
+export const tokensStores: readonly Omit<EnvSpec, "directory">[] = [tokensStore];

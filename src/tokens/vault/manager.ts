@@ -1,0 +1,145 @@
+/**
+ * The inside of the secrets manager, made anew each time its store is unsealed and gone when it is sealed: nothing that was read
+ * under the keys outlives them.
+ */
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { Ids } from "../../kernel/base/ids.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { Secret } from "../../kernel/base/secret.ts";
+import type { Env } from "../../kernel/state/types.ts";
+import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
+import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/audit.ts";
+import { authFactories } from "./auth/factories.ts";
+import { createCore, type Core } from "./core/core.ts";
+import { createWrapping } from "./core/wrapping.ts";
+import { createCubbyhole } from "./cubbyhole.ts";
+import { envelope } from "./http/envelope.ts";
+import { createLeases, type LeasesService } from "./leases/leases.ts";
+import { identityBytes, openIdentity } from "./mounts/identity.ts";
+import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
+import { identityRow } from "./mounts/tables.ts";
+import { createPolicies } from "./policies/policies.ts";
+import { createSystemBackend } from "./system/backend.ts";
+import type { SealControl } from "./system/deps.ts";
+import { createTokens, type TokenStore } from "./token-store/token-store.ts";
+import type { Leases, RevokeBackend } from "./types.ts";
+
+/** Lease times of mounts that set none: 32 days, as in the original (facts §2.6). */
+const SYSTEM_LIMITS = { defaultLeaseTtlMs: 2_764_800_000, maxLeaseTtlMs: 2_764_800_000 };
+const ROOT_LENGTH = 24;
+
+/** What the inside is made of. */
+export interface ManagerDeps {
+  /** Unsealed. */
+  readonly env: Env;
+  /** The state folder, where relative audit files begin. */
+  readonly directory: string;
+  readonly audit: readonly AuditDeviceConfig[];
+  readonly seal: SealControl;
+  readonly secrets: Readonly<Record<string, BackendFactory>>;
+  readonly declared: readonly MountSpec[];
+  readonly version: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. Without it none is made. */
+  readonly showRoot?: (token: string) => void;
+}
+
+/** The inside. */
+export interface Manager {
+  readonly core: Core;
+  readonly leases: Leases;
+  readonly tokens: TokenStore;
+  readonly mounts: Mounts;
+  readonly audit: AuditService;
+  readonly cluster: { readonly name: string; readonly id: string };
+  /** Why it is not well. */
+  health(): { readonly ok: boolean; readonly reason?: string };
+  /** Stops its timers, then its backends. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Builds the inside and starts its timers. What was started is stopped again when a part fails. */
+export async function openManager(deps: ManagerDeps): Promise<Manager> {
+  const { env, clock, ids, log } = deps;
+  const identity = await openIdentity(env, ids);
+  const cluster = { name: identity.clusterName, id: identity.clusterId };
+  const tokens = await createTokens({ env, clock, ids, log: log.child("tokens"), limits: () => SYSTEM_LIMITS });
+  const policies = createPolicies({ env, clock });
+  const leases = createLeases({ env, clock, ids, log, revoke: (lease, signal) => revokeBy(mounts, ids)(lease, signal) });
+  tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
+  const wrapping = createWrapping({ env, tokens, clock, envelope });
+  const audit = await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit);
+  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
+  const authDeps = { env, tokens, policies, clock, ids, limits: () => SYSTEM_LIMITS };
+  const fixed = [
+    fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
+    fixedMount("auth/token/", "auth", authFactories.token(authDeps)),
+  ];
+  const mounts = createMounts({
+    env, clock, ids, log, fixed, declared: deps.declared, system: SYSTEM_LIMITS,
+    factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
+    endLeases: (prefix) => leases.revokePrefix(prefix, { sync: true, force: false }),
+  });
+  const manager: Manager = {
+    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, clock, ids, log }), leases, tokens, mounts, audit, cluster,
+    health: () => [leases.health(), audit.health(), tokens.component.health?.() ?? { ok: true }].find(({ ok }) => !ok) ?? { ok: true },
+    stop: (deadlineMs) => stopAll({ tokens, leases, mounts, audit, log }, deadlineMs),
+  };
+  try {
+    await mounts.open();
+    await leases.start();
+    await tokens.component.start(new AbortController().signal, (error) => log.error("tokens do not end at their times any more", { error: toStewardError(error) }));
+    if (!identity.rooted && deps.showRoot !== undefined) await makeRoot(deps, deps.showRoot, tokens, identity);
+    return manager;
+  } catch (error) {
+    await manager.stop(0);
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly tokens: TokenStore;
+  readonly leases: LeasesService;
+  readonly mounts: Mounts;
+  readonly audit: AuditService;
+  readonly log: Log;
+}
+
+async function stopAll({ tokens, leases, mounts, audit, log }: Parts, deadlineMs: number): Promise<void> {
+  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs)]);
+  ends.push(...await Promise.allSettled([mounts.close(), audit.close()]));
+  for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
+}
+
+/** Shown before it is stored: a crash in between shows another one at the next start, never none. */
+async function makeRoot({ env, ids }: ManagerDeps, showRoot: (token: string) => void, tokens: TokenStore, identity: Awaited<ReturnType<typeof openIdentity>>): Promise<void> {
+  const token = `hvs.${ids.base62(ROOT_LENGTH)}`;
+  showRoot(token);
+  await env.write((tx) => {
+    tokens.createIn(tx, {
+      type: "service", id: Secret.of(token, "first start"), policies: ["root"], path: "auth/token/root", displayName: "root", numUses: 0, parent: undefined, ttlMs: 0, explicitMaxTtlMs: 0,
+      periodMs: 0, renewable: false,
+    });
+    tx.put(identityRow, "vault", identityBytes({ ...identity, rooted: true }));
+  });
+}
+
+function fixedMount(point: string, kind: Mount["class"], backend: Mount["backend"]): Mount {
+  const name = point.replace(/^auth\//, "").replace("/", "");
+  return { point, class: kind, type: backend.type, accessor: `${name}_house`, uuid: `house-${name}`, description: `the house's own ${name}`, defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: true, backend };
+}
+
+/** Asks the backend that a lease came from to end it; that works for a mount on its way out, too. */
+function revokeBy(mounts: Mounts, ids: Ids): RevokeBackend {
+  return async (lease, signal) => {
+    const mount = mounts.forLease(lease.mountPoint);
+    if (mount === undefined) throw new StewardError("not_found", `nothing is mounted at ${lease.mountPoint} any more; mount it again, or use sys/leases/revoke-force`, { rule: "mount" });
+    const request: LogicalRequest = {
+      id: ids.uuid(), operation: "revoke", path: lease.path.slice(mount.point.length), data: lease.data, mountPoint: mount.point, signal, secret: { internalData: lease.internalData, leaseId: lease.id },
+    };
+    await mount.backend.handle(request);
+  };
+}
