@@ -14,7 +14,8 @@ describe("-print-effective-config", () => {
     const { code, stdout } = run({});
     const rows = JSON.parse(stdout) as { key: string }[];
     expect(code).toBe(0);
-    expect(rows.map((row) => row.key)).toEqual(daemonSchema.map((key) => key.path).toSorted());
+    const keys = daemonSchema.flatMap((key) => (key.path === "tokens.audit" ? ["elide_list_responses", "file_path", "format", "hmac_accessor"].map((field) => `${key.path}.0.${field}`) : [key.path]));
+    expect(rows.map((row) => row.key)).toEqual(keys.toSorted());
     expect(parse(run({}, "yaml").stdout)).toEqual(rows);
   });
 
