@@ -56,6 +56,11 @@ export interface TokenStore extends Tokens {
   renew(entry: TokenEntry, incrementMs: number | undefined, terms?: RenewTerms): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }>;
   /** Sets who decides over renewals of the tokens made in this name. Such a token cannot be renewed while nobody does. `terms` may throw `invalid`. */
   issuer(name: string, terms: (entry: TokenEntry) => Promise<RenewTerms>): void;
+  /**
+   * Ends every service token that was made at a path with this prefix, and what came of them, e.g. when the auth mount there goes.
+   * Whoever makes such tokens has stopped; gives way to other work.
+   */
+  revokePrefix(prefix: string, signal: AbortSignal): Promise<void>;
   /** Ends tokens at their times while it runs. */
   readonly component: Component;
 }
@@ -183,6 +188,12 @@ class EnvTokens implements TokenStore {
       for (const [, row] of batch) if (isLive(row, nowMs)) found.push(row.accessor);
     }, { sliceMs: SLICE_MS, signal });
     return found.toSorted();
+  }
+
+  async revokePrefix(prefix: string, signal: AbortSignal): Promise<void> {
+    await this.#deps.env.scan(tokenRows, async (batch) => {
+      for (const [key, row] of batch) if (row.path.startsWith(prefix)) await this.#ending.end(key, { orphanChildren: false, signal });
+    }, { sliceMs: SLICE_MS, signal });
   }
 
   onEnd(seen: EndHook): void {

@@ -290,6 +290,17 @@ describe("revocation", () => {
     expect(rows(bench)).toBe(49);
   });
 
+  it("comes to all that were made at a path, children included", async () => {
+    const bench = await createTokenBench();
+    const logins = await Promise.all(Array.from({ length: 300 }, () => bench.tokens.create(specOf({ path: "auth/approle/login" }))));
+    const child = await bench.tokens.create(specOf({ parent: logins[7]?.entry.key }));
+    const other = await bench.tokens.create(specOf({ path: "auth/approle2/login" }));
+    await bench.tokens.revokePrefix("auth/approle/", new AbortController().signal);
+    for (const { id } of [...logins, child]) expect(bench.tokens.lookup(id)).toBeUndefined();
+    expect(bench.tokens.lookup(other.id)).toBeDefined();
+    expect(rows(bench)).toBe(1);
+  });
+
   it("comes to children of a token that expires, too", async () => {
     const bench = await createTokenBench();
     const parent = await bench.tokens.create(specOf());
