@@ -1,7 +1,7 @@
 /**
  * How key parts lie on disk: bytes whose order is the order of the parts. A number is tag 1 and seven bytes, big end first;
  * a string is tag 2, its UTF-8 with 00 written as 00 FF, and 00 as the end. Each part ends itself, so a prefix of the parts
- * is a prefix of the bytes, and numbers come before strings.
+ * is a prefix of the bytes (not always the other way round: see `afterPrefix`), and numbers come before strings.
  */
 import { StewardError } from "../base/errors.ts";
 import type { KeyPart } from "./types.ts";
@@ -42,14 +42,12 @@ export function decodeKey(bytes: Uint8Array): KeyPart[] {
   return parts;
 }
 
-/** The first key after every key that starts with `prefix`; undefined when there is none. */
+/**
+ * The end, exclusive, of the keys that begin with these whole encoded parts; undefined when there are none, so that all do. After a
+ * part comes the tag of the next; FF there is no tag but the rest of a longer string, in which 00 was no end.
+ */
 export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
-  let length = prefix.length;
-  while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
-  if (length === 0) return undefined;
-  const next = Buffer.from(prefix.subarray(0, length));
-  next[length - 1] = (next[length - 1] ?? 0) + 1;
-  return next;
+  return prefix.length === 0 ? undefined : Buffer.concat([prefix, Uint8Array.of(ESCAPE)]);
 }
 
 function encodeNumber(value: number): Buffer {

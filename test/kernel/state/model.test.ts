@@ -105,6 +105,17 @@ describe("tables", () => {
   });
 });
 
+it("a prefix takes in its own keys alone, not those of a longer string with a zero where it ends", async () => {
+  const env = await openEnv(temporaryFolder(), { tables: [owned] });
+  const keys: Key[] = [["a", 0], ["a", Number.MAX_SAFE_INTEGER], ["a\0", 0], ["a\0b", 1], ["a\uffff", 0], ["ab", 0]];
+  await env.write((tx) => {
+    for (const key of keys) tx.put(owned, key, { owner: "", size: 0 });
+  });
+  const under = (prefix: readonly KeyPart[]): Key[] => env.read((snapshot) => Array.from(snapshot.range(owned, { prefix }), ([key]) => key));
+  expect([under(["a"]), under(["a\0"]), under([])]).toEqual([keys.slice(0, 2), [keys[2]], [...keys.slice(0, 4), keys[5], keys[4]]]);
+  expect(env.read((snapshot) => Array.from(snapshot.range(owned, { prefix: ["a"], reverse: true }), ([key]) => key))).toEqual(keys.slice(0, 2).reverse());
+});
+
 describe("keys", () => {
   it("keep the order of their parts as bytes and come back whole", async () => {
     const { decodeKey, encodeKey } = await import("../../../src/kernel/state/key-bytes.ts");
