@@ -91,9 +91,12 @@ function isReason(thrown: unknown, known: StewardError): boolean {
   return thrown instanceof Error && thrown.cause === known;
 }
 
-/** What a client reads of an error on every surface: its message and, unless that says it already, its remedy. */
+/**
+ * What a client reads of an error on every surface: its message and, unless that says it already, its remedy. A message that ends
+ * its own line is one that clients know letter by letter.
+ */
 export function errorText({ message, remedy }: StewardError): string {
-  return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
+  return remedy === undefined || message.endsWith("\n") || message.includes(remedy) ? message : `${message}; ${remedy}`;
 }
 
 /** Whole seconds for `Retry-After`, at least one; undefined when the error asks for no waiting. */

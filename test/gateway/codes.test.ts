@@ -1,6 +1,6 @@
 import { Code as RpcCode } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { dedupCode, httpStatus, retryAfterSeconds, rpcCode, seenError, UNKNOWN_ROUTE } from "../../gateway/codes.ts";
+import { dedupCode, errorText, httpStatus, retryAfterSeconds, rpcCode, seenError, UNKNOWN_ROUTE } from "../../gateway/codes.ts";
 import { StewardError, type Code } from "../../src/kernel/base/errors.ts";
 
 describe("the table of codes", () => {
@@ -66,5 +66,13 @@ describe("what may be seen of an error", () => {
     expect(seen.code).toBe(code);
     expect(seen.message).not.toContain("secret");
     expect(seen.cause).toBe(thrown);
+  });
+});
+
+describe("the text of an error", () => {
+  it("says the remedy once, and leaves a text alone that clients know letter by letter", () => {
+    expect(errorText(new StewardError("invalid", "x is wrong", { remedy: "write y" }))).toBe("x is wrong; write y");
+    expect(errorText(new StewardError("invalid", "x is wrong; write y", { remedy: "write y" }))).toBe("x is wrong; write y");
+    expect(errorText(new StewardError("invalid", "1 error occurred:\n\t* unknown field: x\n\n", { remedy: "ask for help" }))).toBe("1 error occurred:\n\t* unknown field: x\n\n");
   });
 });
