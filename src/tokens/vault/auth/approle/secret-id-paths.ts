@@ -15,57 +15,67 @@ const COERCE: Readonly<Record<string, CoerceRule>> = { cidr_list: "comma_list", 
 const LONGEST_SECRET_ID = 4_096;
 const METADATA_LIMITS = { bytes: 16 * 1024, depth: 4 };
 
+/** Finds the secret id that a request names. */
+type Find = (request: PathRequest) => Promise<StoredSecretId | undefined>;
+
 /** The paths of secret ids. */
 export function secretIdPaths(context: ApproleContext): readonly Path[] {
-  const { storage, lock } = context;
-  const make = (request: PathRequest, secretId: string): Promise<LogicalResponse> => lock(roleNameOf(request.fields), () => makeSecretId(context, request.fields, secretId));
-  const list = async ({ fields }: PathRequest): Promise<LogicalResponse | undefined> => {
-    const { name } = await existingRole(context, fields);
-    const keys: string[] = [];
-    for await (const { row } of storage.secretIds(name)) if (!isOver(row, context.clock.now())) keys.push(row.accessor);
-    return keys.length === 0 ? undefined : { data: { keys: keys.toSorted() } };
-  };
-  const byId = async ({ fields }: PathRequest): Promise<StoredSecretId | undefined> => {
-    const { name } = await existingRole(context, fields);
-    const secretId = fields.text("secret_id") ?? "";
-    if (secretId === "") throw logicalError("missing secret_id", { field: "secret_id", rule: "required" });
-    return storage.secretId(name, secretId);
-  };
-  const byAccessor = async ({ fields }: PathRequest): Promise<StoredSecretId> => {
-    const { name } = await existingRole(context, fields);
-    const accessor = fields.text("secret_id_accessor") ?? "";
-    if (accessor === "") throw logicalError("missing secret_id_accessor", { field: "secret_id_accessor", rule: "required" });
-    const stored = await storage.byAccessor(name, accessor);
-    if (stored === undefined) throw new StewardError("not_found", `failed to find accessor entry for secret_id_accessor: ${JSON.stringify(accessor.slice(0, 64))}`, { field: "secret_id_accessor", rule: "live" });
-    return stored;
-  };
-  const destroy = (find: (request: PathRequest) => Promise<StoredSecretId | undefined>) => (request: PathRequest): Promise<undefined> => lock(roleNameOf(request.fields), async () => {
-    const stored = await find(request);
-    if (stored !== undefined) await storage.deleteSecretId(roleNameOf(request.fields), stored);
-    return undefined;
-  });
-  const lookup = (find: (request: PathRequest) => Promise<StoredSecretId | undefined>) => async (request: PathRequest): Promise<LogicalResponse | undefined> => {
-    const stored = await find(request);
-    return stored === undefined || isOver(stored.row, context.clock.now()) ? undefined : { data: shown(stored.row) };
-  };
+  const make = (request: PathRequest, secretId: string): Promise<LogicalResponse> => context.lock(roleNameOf(request.fields), () => makeSecretId(context, request.fields, secretId));
   return [
     definePath({
       pattern: "role/:role_name/secret-id", fields: SecretIdFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Make a secret id, or list the accessors of those there are.", description: "The secret id is told once.",
-      operations: { update: (request) => make(request, context.ids.uuid()), list },
+      operations: { update: (request) => make(request, context.ids.uuid()), list: ({ fields }) => list(context, fields) },
     }),
     definePath({
       pattern: "role/:role_name/custom-secret-id", fields: SecretIdFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Take a given text as a secret id.", description: "Random ones are better.",
       operations: { update: (request) => make(request, customOf(request.fields)) },
     }),
-    definePath({ pattern: "role/:role_name/secret-id/lookup", fields: SecretIdNameFieldsSchema, unknown: "warn", synopsis: "Look up a secret id.", description: "Nothing is answered when there is none.", operations: { update: lookup(byId) } }),
-    definePath({ pattern: "role/:role_name/secret-id/destroy", fields: SecretIdNameFieldsSchema, unknown: "warn", synopsis: "Destroy a secret id.", description: "Tokens made with it live on.", operations: { update: destroy(byId), delete: destroy(byId) } }),
-    definePath({ pattern: "role/:role_name/secret-id-accessor/lookup", fields: SecretIdAccessorFieldsSchema, unknown: "warn", synopsis: "Look up a secret id by its accessor.", description: "Everything but the secret id itself.", operations: { update: lookup(byAccessor) } }),
-    definePath({ pattern: "role/:role_name/secret-id-accessor/destroy", fields: SecretIdAccessorFieldsSchema, unknown: "warn", synopsis: "Destroy a secret id by its accessor.", description: "Tokens made with it live on.", operations: { update: destroy(byAccessor), delete: destroy(byAccessor) } }),
+    ...namedPaths(context, { pattern: "role/:role_name/secret-id", fields: SecretIdNameFieldsSchema, named: "by itself", find: (request) => byId(context, request) }),
+    ...namedPaths(context, { pattern: "role/:role_name/secret-id-accessor", fields: SecretIdAccessorFieldsSchema, named: "by its accessor", find: (request) => byAccessor(context, request) }),
     definePath({
       pattern: "tidy/secret-id", fields: NoFieldsSchema, unknown: "warn", synopsis: "Forget secret ids that are over.", description: "They are of no use before, too.",
       operations: { update: () => tidy(context) },
     }),
   ];
+}
+
+function namedPaths({ storage, lock, clock }: ApproleContext, { pattern, fields, named, find }: { readonly pattern: string; readonly fields: Path["fields"]; readonly named: string; readonly find: Find }): readonly Path[] {
+  const destroy = (request: PathRequest): Promise<undefined> => lock(roleNameOf(request.fields), async () => {
+    const stored = await find(request);
+    if (stored !== undefined) await storage.deleteSecretId(roleNameOf(request.fields), stored);
+    return undefined;
+  });
+  const lookup = async (request: PathRequest): Promise<LogicalResponse | undefined> => {
+    const stored = await find(request);
+    return stored === undefined || isOver(stored.row, clock.now()) ? undefined : { data: shown(stored.row) };
+  };
+  return [
+    definePath({ pattern: `${pattern}/lookup`, fields, unknown: "warn", synopsis: `Look up a secret id ${named}.`, description: "Everything but the secret id itself.", operations: { update: lookup } }),
+    definePath({ pattern: `${pattern}/destroy`, fields, unknown: "warn", synopsis: `Destroy a secret id ${named}.`, description: "Tokens made with it live on.", operations: { update: destroy, delete: destroy } }),
+  ];
+}
+
+async function list(context: ApproleContext, fields: Fields): Promise<LogicalResponse | undefined> {
+  const { name } = await existingRole(context, fields);
+  const keys: string[] = [];
+  for await (const { row } of context.storage.secretIds(name)) if (!isOver(row, context.clock.now())) keys.push(row.accessor);
+  return keys.length === 0 ? undefined : { data: { keys: keys.toSorted() } };
+}
+
+async function byId(context: ApproleContext, { fields }: PathRequest): Promise<StoredSecretId | undefined> {
+  const { name } = await existingRole(context, fields);
+  const secretId = fields.text("secret_id") ?? "";
+  if (secretId === "") throw logicalError("missing secret_id", { field: "secret_id", rule: "required" });
+  return context.storage.secretId(name, secretId);
+}
+
+async function byAccessor(context: ApproleContext, { fields }: PathRequest): Promise<StoredSecretId> {
+  const { name } = await existingRole(context, fields);
+  const accessor = fields.text("secret_id_accessor") ?? "";
+  if (accessor === "") throw logicalError("missing secret_id_accessor", { field: "secret_id_accessor", rule: "required" });
+  const stored = await context.storage.byAccessor(name, accessor);
+  if (stored === undefined) throw new StewardError("not_found", `failed to find accessor entry for secret_id_accessor: ${JSON.stringify(accessor.slice(0, 64))}`, { field: "secret_id_accessor", rule: "live" });
+  return stored;
 }
 
 /** Whether a secret id is of no use any more. */
