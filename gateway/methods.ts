@@ -7,7 +7,7 @@ import { http as httpOption } from "../src/gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../src/gen/google/api/http_pb.ts";
 import { Access, method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
 import { assert } from "../src/kernel/base/errors.ts";
-import type { BoundService, PlainRoute, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
+import type { BoundService, JsonHandler, PlainRoute, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
 import { createBinder, type Binder } from "../src/kernel/wire/bind.ts";
 import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import { prepareWriter } from "../src/kernel/wire/write.ts";
@@ -20,6 +20,8 @@ export interface Method {
   readonly access: Access;
   readonly dialect: DialectName;
   readonly handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>;
+  /** Writes the answer itself, in the service's own thread; undefined where that is left to REST. */
+  readonly json: JsonHandler | undefined;
   /** REST status of a success. */
   readonly httpStatus: number;
   readonly raw: boolean;
@@ -96,7 +98,7 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
   const style = getOption(rpc, methodOption);
   const dialect = styleOf(rpc.parent.file).dialect;
   return {
-    rpc, access, dialect, handler: service.handler(rpc), raw: style.raw, attachment: style.attachment,
+    rpc, access, dialect, handler: service.handler(rpc), json: service.json?.(rpc), raw: style.raw, attachment: style.attachment,
     httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus,
     bodyBytes: style.bodyBytes === 0n ? dialectOf(dialect).bodyBytes : Number(style.bodyBytes),
   };

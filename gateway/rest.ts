@@ -2,7 +2,7 @@
  * REST over the method table, free of any HTTP library: match, authorise, bind, validate, invoke, write. Whatever is
  * thrown on the way becomes an error body of the route's own surface.
  */
-import { create, type DescMessage } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
@@ -10,11 +10,12 @@ import type { Log } from "../src/kernel/base/log.ts";
 import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
+import { writeRestJson } from "../src/kernel/wire/rest-json.ts";
 import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
 import type { Dialect, FailureOptions } from "./dialects/dialect.ts";
-import type { MethodTable, OtherRoute, Route, RpcRoute } from "./methods.ts";
+import type { Method, MethodTable, OtherRoute, Route, RpcRoute } from "./methods.ts";
 import { within } from "./until-aborted.ts";
 
 /** A request as any listener brings it. */
@@ -93,11 +94,15 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   const message = route.binder.bind({ params, search: request.search, body });
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
-  const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
-  const reply = await handler(message, callOf(request, request.signal));
-  return dialectOf(method.dialect).success(method.rpc.output, create(method.rpc.output, reply), {
+  return dialectOf(method.dialect).success(method.rpc.output, await invoke(method, message, callOf(request, request.signal)), {
     status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
   });
+}
+
+async function invoke(method: Method, message: MessageShape<DescMessage>, call: Call): Promise<string | Uint8Array> {
+  if (method.json !== undefined) return await method.json(message, call);
+  const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
+  return writeRestJson(method.rpc, create(method.rpc.output, await handler(message, call)));
 }
 
 async function callPlain(route: OtherRoute, params: Readonly<Record<string, string>>, { clock, log }: RestDeps, request: RestRequest): Promise<RestAnswer> {

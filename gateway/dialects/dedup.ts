@@ -1,6 +1,5 @@
 /** The surface below `/api/v1`: a response message is its own `{data, meta}`, an error is `{error: {code, message, details}}`. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
-import { writeMessage } from "../../src/kernel/wire/write.ts";
 import { dedupCode, errorText, httpStatus } from "../codes.ts";
 import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
@@ -10,11 +9,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export const dedup: Dialect = {
   name: "dedup",
   bodyBytes: 4 * 1024 * 1024,
-  success: (schema, message, options) => ({
-    status: options.status,
-    headers: successHeaders(JSON_TYPE, options.attachment),
-    body: writeMessage(schema, message, { indent: options.raw ? 2 : 0 }),
-  }),
+  success: (_schema, json, options) => ({ status: options.status, headers: successHeaders(JSON_TYPE, options.attachment), body: json }),
   failure: (error, options) => ({
     status: httpStatus(error, "dedup"),
     headers: { ...failureHeaders(error, options), ...challenge(error), "content-type": JSON_TYPE },

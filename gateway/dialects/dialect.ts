@@ -1,13 +1,18 @@
 /** What a REST surface is: its successes, its failures and its limit of a body. */
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { retryAfterSeconds } from "../codes.ts";
 
-/** A whole answer that is text. Header names are lower case. */
-export interface TextAnswer {
+/** A whole answer. Header names are lower case. */
+export interface WholeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** An answer that is text. */
+export interface TextAnswer extends WholeAnswer {
   readonly body: string;
 }
 
@@ -34,9 +39,15 @@ export interface Dialect {
   readonly name: DialectName;
   /** The largest body of a method that declares none. */
   readonly bodyBytes: number;
-  success(schema: DescMessage, message: Message, options: SuccessOptions): TextAnswer;
+  /** `json` is the message of that schema by `writeRestJson`; bytes stay bytes. */
+  success(schema: DescMessage, json: string | Uint8Array, options: SuccessOptions): WholeAnswer;
   /** The error must be one that may be seen: see `seenError`. */
   failure(error: StewardError, options: FailureOptions): TextAnswer;
+}
+
+/** Text around JSON, which need not be decoded for that. */
+export function around(before: string, json: string | Uint8Array, after: string): string | Uint8Array {
+  return typeof json === "string" ? `${before}${json}${after}` : Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
 }
 
 /** The headers of a failure that all surfaces share. */

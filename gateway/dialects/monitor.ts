@@ -1,18 +1,16 @@
 /** The surface below `/api` and of all pages: documents as bare objects, errors as one line of text, never JSON. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
-import { writeMessage } from "../../src/kernel/wire/write.ts";
 import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
-import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
+import { around, failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
 /** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
 export const monitor: Dialect = {
   name: "monitor",
   bodyBytes: 64 * 1024,
-  success: (schema, message, options) => ({
+  success: (_schema, json, options) => ({
     status: options.status,
     headers: successHeaders("application/json", options.attachment),
-    // Documents are for people too; the answer to an action is one line.
-    body: options.raw ? writeMessage(schema, message) : `${writeMessage(schema, message, { indent: 2 })}\n`,
+    body: options.raw ? json : around("", json, "\n"),
   }),
   failure: (error, options) => ({
     status: httpStatus(error, "monitor"),

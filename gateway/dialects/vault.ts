@@ -1,17 +1,16 @@
 /** The surface below `/v1`: Vault's envelope of eight keys, `{errors: […]}`, and 204 for nothing. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
-import { writeMessage } from "../../src/kernel/wire/write.ts";
 import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
-import { failureHeaders, successHeaders, type Dialect, type FailureOptions } from "./dialect.ts";
+import { around, failureHeaders, successHeaders, type Dialect, type FailureOptions } from "./dialect.ts";
 
 /** The tokens' surface (RESOLUTIONS §3.1, §4). A message without fields is "nothing to return". */
 export const vault: Dialect = {
   name: "vault",
   bodyBytes: 32 * 1024 * 1024,
-  success(schema, message, options) {
+  success(schema, json, options) {
     if (schema.fields.length === 0) return { status: 204, headers: { "cache-control": "no-store" }, body: "" };
-    const data = writeMessage(schema, message);
-    return { status: options.status, headers: successHeaders("application/json", options.attachment), body: `${options.raw ? data : envelope(options.requestId, data)}\n` };
+    const [before, after] = options.raw ? ["", ""] : envelope(options.requestId);
+    return { status: options.status, headers: successHeaders("application/json", options.attachment), body: around(before, json, `${after}\n`) };
   },
   failure: (error, options) => ({
     status: httpStatus(error, "vault"),
@@ -20,9 +19,9 @@ export const vault: Dialect = {
   }),
 };
 
-/** `data` is JSON text already, so that its digits stay as they are. */
-function envelope(requestId: string, data: string): string {
-  return `{"request_id":${JSON.stringify(requestId)},"lease_id":"","renewable":false,"lease_duration":0,"data":${data},"wrap_info":null,"warnings":null,"auth":null}`;
+/** What stands before and after `data`, which is JSON already, so that its digits stay as they are. */
+function envelope(requestId: string): readonly [string, string] {
+  return [`{"request_id":${JSON.stringify(requestId)},"lease_id":"","renewable":false,"lease_duration":0,"data":`, ',"wrap_info":null,"warnings":null,"auth":null}'];
 }
 
 function texts(error: StewardError, options: FailureOptions): string[] {
@@ -30,5 +29,5 @@ function texts(error: StewardError, options: FailureOptions): string[] {
   if (error.code !== "not_found") return [errorText(error)];
   if (error.rule === UNKNOWN_ROUTE) return [`no handler for route "${(options.path ?? "").replace(/^\/v1\//, "")}"`];
   // A thing that is not there is no error to Vault's clients; a path or a mount that is not there is one.
-  return error.rule === undefined ? [] : [error.message];
+  return error.rule === undefined ? [] : [errorText(error)];
 }

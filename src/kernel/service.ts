@@ -51,10 +51,15 @@ export type Handlers<M extends GenServiceMethods> = {
   [K in keyof M]: M[K]["methodKind"] extends "server_streaming" ? StreamHandler<M[K]["input"], M[K]["output"]> : UnaryHandler<M[K]["input"], M[K]["output"]>;
 };
 
+/** Answers one request with its REST JSON as UTF-8, written where the service runs (`writeRestJson`). Throws StewardError. */
+export type JsonHandler = (request: MessageShape<DescMessage>, call: Call) => Promise<Uint8Array>;
+
 /** A service's descriptor with its handlers. */
 export interface BoundService {
   readonly desc: DescService;
   handler(method: DescMethod): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>;
+  /** For REST, in place of the handler of a method without a stream: the thread that serves others need not write. Where not given it is the gateway that writes. */
+  json?(method: DescMethod): JsonHandler | undefined;
 }
 
 /** Ties handlers to the descriptor whose methods they answer; a missing one does not compile. */

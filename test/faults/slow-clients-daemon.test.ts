@@ -8,10 +8,9 @@ import { type Daemon, jobEnd, removeTemporaryFolders, rest, startDaemon, tempora
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 const LORIS = LONG ? 2_000 : 100;
 const SLOW_READERS = LONG ? 24 : 8;
-/** As the listener's limits say: time for a head, time for an answer that does not move, open connections. */
+/** As the listener's limits say: time for a head, time for an answer that does not move. */
 const HEADER_MS = 10_000;
 const STALL_MS = 30_000;
-const CONNECTIONS = 1_024;
 /** What the machine may add to a limit. */
 const GRACE_MS = 3_000;
 const DRIP_MS = 500;

@@ -96,7 +96,7 @@ describe("a request's rules", () => {
     onTestFinished(() => session.destroy());
     const stream = session.request({ ":method": "POST", ":path": getJob, "content-type": "application/grpc+json", te: "trailers" });
     const told = new Promise<string>((resolve) => {
-      const look = (headers: Record<string, unknown>): void => void (headers["grpc-message"] !== undefined && resolve(String(headers["grpc-message"])));
+      const look = ({ "grpc-message": message }: Record<string, unknown>): void => void (typeof message === "string" && resolve(message));
       stream.on("response", look).on("trailers", look);
     });
     stream.resume();

@@ -2,7 +2,7 @@
 import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
 import { StewardError } from "../base/errors.ts";
 import { bodyTooLarge, type Call, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
-import { writeMessage } from "../wire/write.ts";
+import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
 
@@ -39,7 +39,7 @@ export function createAnswers(service: Service): Answer {
 function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>): Answer {
   const write = (encoding: Encoding, init: MessageInitShape<DescMessage>): Uint8Array => {
     const message = create(method.output, init);
-    return encoding === "json" ? new TextEncoder().encode(writeMessage(method.output, message)) : toBinary(method.output, message);
+    return encoding === "json" ? new TextEncoder().encode(writeRestJson(method, message)) : toBinary(method.output, message);
   };
   return async (_name, body, encoding, call) => {
     const request = fromBinary(method.input, body);

@@ -1,6 +1,6 @@
 /** A service on this side of a thread's border: the same descriptors and routes, each call sent over. */
 import { fromBinary, toBinary, type DescMessage, type DescMethod, type DescService, type MessageShape } from "@bufbuild/protobuf";
-import type { BoundService, Call, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
+import type { BoundService, Call, JsonHandler, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
 import { plainMethod, writePlainRequest } from "./answers.ts";
 import type { PlainRow } from "./messages.ts";
 import type { CallOptions, ThreadHost } from "./placed.ts";
@@ -14,7 +14,15 @@ export function createRemoteService(name: string, descriptors: readonly DescServ
 
 function remoteRpc(desc: DescService, host: Host): BoundService {
   const handlers = new Map(desc.methods.map((method) => [method.name, remoteHandler(`${desc.typeName}/${method.name}`, method, host)]));
-  return { desc, handler: (method) => handlers.get(method.name) ?? remoteHandler(`${desc.typeName}/${method.name}`, method, host) };
+  return {
+    desc,
+    handler: (method) => handlers.get(method.name) ?? remoteHandler(`${desc.typeName}/${method.name}`, method, host),
+    json: (method) => (method.methodKind === "unary" ? remoteJson(`${desc.typeName}/${method.name}`, method, host) : undefined),
+  };
+}
+
+function remoteJson(name: string, method: DescMethod, host: Host): JsonHandler {
+  return async (request, call) => (await host.call(name, toBinary(method.input, request), { ...factsOf(call), encoding: "json" })).body;
 }
 
 function remoteHandler(name: string, method: DescMethod, host: Host): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage> {
