@@ -34,7 +34,7 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
       synopsis: "Whether the store is initialised.", description: "Steward initialises its store at the first start and prints the root token then, once.",
     }),
     definePath({
-      pattern: "unseal", fields: UnsealFieldsSchema, unauthenticated: true,
+      pattern: "unseal", fields: UnsealFieldsSchema, unknown: "warn", unauthenticated: true,
       operations: {
         write: async ({ fields }) => {
           const key = fields.text("key") ?? "";
