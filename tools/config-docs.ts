@@ -48,7 +48,8 @@ function expects(key: Key<unknown>): string {
 }
 
 function defaultOf(key: Key<unknown>): string {
-  if (key.defaultFrom !== undefined || key.default === undefined || key.secret === true) return "";
+  // What a list of objects holds by default is told by its sentence.
+  if (key.defaultFrom !== undefined || key.default === undefined || key.secret === true || key.type.fields !== undefined) return "";
   const shown = key.type.show(key.default);
   return shown === "" || (Array.isArray(shown) && shown.length === 0) ? "" : `\`${String(shown)}\``;
 }

@@ -14,7 +14,8 @@ describe("-print-effective-config", () => {
     const { code, stdout } = run({});
     const rows = JSON.parse(stdout) as { key: string }[];
     expect(code).toBe(0);
-    const keys = daemonSchema.flatMap((key) => (key.path === "tokens.audit" ? ["elide_list_responses", "file_path", "format", "hmac_accessor"].map((field) => `${key.path}.0.${field}`) : [key.path]));
+    // A list that is not empty by default shows a row for each field of its objects.
+    const keys = daemonSchema.flatMap((key) => (key.type.fields !== undefined && Array.isArray(key.default) && key.default.length > 0 ? key.type.fields.map(({ name }) => `${key.path}.0.${name}`) : [key.path]));
     expect(rows.map((row) => row.key)).toEqual(keys.toSorted());
     expect(parse(run({}, "yaml").stdout)).toEqual(rows);
   });

@@ -14,11 +14,11 @@ function problems(yaml: string): string[] {
 const mounts = (...paths: readonly string[]) => `tokens:\n  mounts:\n${paths.map((path) => `    - {path: ${path}}\n`).join("")}`;
 
 describe("the tokens service's keys", () => {
-  it("have defaults: no mounts, a key file, one audit file in the state folder", () => {
+  it("have defaults: one mount, a key file, one audit file in the state folder", () => {
     const { config, findings } = load("tokens: {}\n");
     expect(findings).toEqual([]);
     expect([config?.list(tokensMounts), config?.get(tokensSealType), config?.get(tokensSealKeyFile), config?.list(tokensAudit)]).toEqual([
-      [], "file", "", [{ file_path: "audit.log", format: "json", hmac_accessor: true, elide_list_responses: false }],
+      [{ path: "github", description: "", default_lease_ttl: 0, max_lease_ttl: 0 }], "file", "", [{ file_path: "audit.log", format: "json", hmac_accessor: true, elide_list_responses: false }],
     ]);
   });
 
