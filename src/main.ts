@@ -57,6 +57,10 @@ async function run(invocation: Invocation): Promise<number> {
   }
 }
 
+function end(code: number): Promise<never> {
+  return endProcess(code, (last) => process.exit(last));
+}
+
 async function serveDaemon(options: DaemonArguments): Promise<number> {
   // Before anything else: a signal while modules load is a wish to stop, too. Heard to the end: one that comes while the
   // last output is written must not change how the process ends.
@@ -65,7 +69,7 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   const configuration = configureDaemon(options, process.env);
   keepCompiledCode(configuration.stateRoot);
   const { serve } = await import("./commands/serve.ts");
-  return await serve(configuration, signals);
+  return await serve(configuration, signals, end);
 }
 
 /** Only the daemon keeps compiled code: a command must write nowhere but where it was told. */
@@ -126,4 +130,4 @@ const code = await main();
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 if (lost !== undefined) complain(`steward: the output could not be written: ${lost.message}`);
 // Whatever a component that did not stop still holds must not keep the process.
-await endProcess(lost === undefined ? code : code || 1);
+await end(lost === undefined ? code : code || 1);

@@ -7,21 +7,24 @@ import { haltWrites } from "../kernel/state/last-write.ts";
 const LAST_WRITE_MS = 2_000;
 const LAST_OUTPUT_MS = 1_000;
 
+/** Ends the process with a code. */
+export type EndProcess = (code: number) => Promise<never>;
+
 /**
  * Ends the process with this code. When the disk does not take the last change in time it is killed instead, since an exit under
  * LMDB may never come to its end; what was acknowledged is stored either way.
  */
-export async function endProcess(code: number): Promise<never> {
+export async function endProcess(code: number, exit: (code: number) => never): Promise<never> {
   const isQuiet = await haltWrites(LAST_WRITE_MS);
   if (!isQuiet) process.stderr.write("steward: a change was still being stored; the process is killed, as after a loss of power\n");
   await Promise.race([Promise.all([flushed(process.stdout), flushed(process.stderr)]), waited(LAST_OUTPUT_MS)]);
-  if (isQuiet) process.exit(code);
+  if (isQuiet) exit(code);
   process.kill(process.pid, "SIGKILL");
   return await new Promise<never>(() => {}); // the signal is on its way
 }
 
 /** From now on an error that nobody caught is logged and ends the process with 1. Node's own handling may hang under LMDB. */
-export function heedUncaught(log: Log): void {
+export function heedUncaught(log: Log, end: EndProcess): void {
   let ends = false;
   process.on("uncaughtException", (thrown: unknown, origin) => {
     if (ends) return;
@@ -29,7 +32,7 @@ export function heedUncaught(log: Log): void {
     try {
       log.error("an error that nobody caught ends the process", { origin, ...describeUncaught(thrown) });
     } finally {
-      void endProcess(1);
+      void end(1);
     }
   });
 }

@@ -31,7 +31,7 @@ import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
-import { heedUncaught } from "./end-process.ts";
+import { heedUncaught, type EndProcess } from "./end-process.ts";
 import { indexRoute } from "./index-page.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
@@ -65,10 +65,10 @@ interface House {
 }
 
 /** Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from starting. */
-export async function serve(configuration: DaemonConfiguration, signals: StopSignals): Promise<number> {
+export async function serve(configuration: DaemonConfiguration, signals: StopSignals, end: EndProcess): Promise<number> {
   const { config } = configuration;
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
-  heedUncaught(log);
+  heedUncaught(log, end);
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
