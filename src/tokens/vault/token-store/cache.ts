@@ -1,4 +1,4 @@
-/** Stored tokens that were asked for lately, so that a busy token costs no decryption. Holds no ids. */
+/** Tokens that were asked for lately, so that a busy token costs no decryption. Holds no ids. */
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { TokenEntry } from "../types.ts";
 
@@ -12,15 +12,15 @@ export interface KnownToken {
 }
 
 /** A bounded map from keys to tokens. */
-export interface TokenCache {
-  get(key: string): KnownToken | undefined;
-  set(key: string, token: KnownToken): void;
+export interface TokenCache<T> {
+  get(key: string): T | undefined;
+  set(key: string, token: T): void;
   forget(key: string): void;
 }
 
 /** The oldest goes first. */
-export function createTokenCache(most: number = MOST_HELD): TokenCache {
-  const held = new Map<string, KnownToken>();
+export function createTokenCache<T>(most: number = MOST_HELD): TokenCache<T> {
+  const held = new Map<string, T>();
   return {
     get: (key) => held.get(key),
     set(key, token) {

@@ -81,7 +81,9 @@ class EnvTokens implements TokenStore {
   readonly #clock: LeaseClock;
   readonly #timers: Due;
   readonly #batch: BatchTokens;
-  readonly #cache: TokenCache = createTokenCache();
+  readonly #cache: TokenCache<KnownToken> = createTokenCache();
+  /** What was decrypted says the same for ever. */
+  readonly #opened: TokenCache<TokenEntry> = createTokenCache();
   readonly #hooks: EndHook[] = [];
   readonly #issuers = new Map<string, (entry: TokenEntry) => Promise<RenewTerms>>();
   readonly #ending: Ending;
@@ -98,12 +100,11 @@ class EnvTokens implements TokenStore {
 
   lookup(id: Secret): TokenEntry | undefined {
     const key = this.#secrets.keyOf(id);
-    const known = this.#find(key);
-    if (known !== undefined) return this.#live(known);
-    const entry = this.#batch.open(id, key);
-    if (entry === undefined || this.#clock.now() >= (entry.expiresAtMs ?? 0)) return undefined;
+    const batch = this.#open(id, key);
+    if (batch === undefined) return this.byKey(key);
+    if (this.#clock.now() >= (batch.expiresAtMs ?? 0)) return undefined;
     // What a batch token may do ends with the token it came from.
-    return entry.parent !== undefined && this.byKey(entry.parent) === undefined ? undefined : this.#shown(entry);
+    return batch.parent !== undefined && this.byKey(batch.parent) === undefined ? undefined : this.#shown(batch);
   }
 
   byAccessor(accessor: string): TokenEntry | undefined {
@@ -221,6 +222,14 @@ class EnvTokens implements TokenStore {
   #assertParent(tx: Tx, key: string, nowMs: number): void {
     const parent = tx.get(tokenRows, key);
     if (parent === undefined || !isLive({ ...parent, numUses: 0 }, nowMs)) throw new StewardError("denied", "parent token lookup failed: no parent found", { rule: "parent" });
+  }
+
+  #open(id: Secret, key: string): TokenEntry | undefined {
+    const opened = this.#opened.get(key);
+    if (opened !== undefined) return opened;
+    const entry = this.#batch.open(id, key);
+    if (entry !== undefined) this.#opened.set(key, entry);
+    return entry;
   }
 
   #find(key: string): KnownToken | undefined {

@@ -214,6 +214,12 @@ describe("a batch token", () => {
     expect(again.tokens.lookup(made.id)).toEqual(made.entry);
   });
 
+  it("leaves ids of its form to service tokens that were given one", async () => {
+    const { tokens } = await createTokenBench();
+    const made = await tokens.create(specOf({ id: secret("hvb.mine") }));
+    expect(tokens.lookup(secret("hvb.mine"))).toEqual(made.entry);
+  });
+
   it("ends with the token it came from, and is no larger than a header takes", async () => {
     const { tokens } = await createTokenBench();
     const parent = await tokens.create(specOf());
