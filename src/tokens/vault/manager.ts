@@ -16,6 +16,7 @@ import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { envelope } from "./http/envelope.ts";
 import { createLeases, type LeasesService } from "./leases/leases.ts";
+import { endLogins } from "./mounts/end-logins.ts";
 import { identityBytes, openIdentity } from "./mounts/identity.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
 import { identityRow } from "./mounts/tables.ts";
@@ -81,7 +82,10 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const mounts = createMounts({
     env, clock, ids, log, fixed, declared: deps.declared, system: SYSTEM_LIMITS,
     factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
-    endLeases: (prefix) => leases.revokePrefix(prefix, { sync: true, force: false }),
+    endLeases: async (prefix) => {
+      if (prefix.startsWith("auth/")) await endLogins({ env, tokens }, prefix);
+      await leases.revokePrefix(prefix, { sync: true, force: false });
+    },
   });
   const manager: Manager = {
     core: createCore({ mounts, tokens, policies, leases, audit, wrapping, clock, ids, log }), leases, tokens, mounts, audit, cluster,
