@@ -113,7 +113,7 @@ it("a prefix takes in its own keys alone, not those of a longer string with a ze
   });
   const under = (prefix: readonly KeyPart[]): Key[] => env.read((snapshot) => Array.from(snapshot.range(owned, { prefix }), ([key]) => key));
   expect([under(["a"]), under(["a\0"]), under([])]).toEqual([keys.slice(0, 2), [keys[2]], [...keys.slice(0, 4), keys[5], keys[4]]]);
-  expect(env.read((snapshot) => Array.from(snapshot.range(owned, { prefix: ["a"], reverse: true }), ([key]) => key))).toEqual(keys.slice(0, 2).reverse());
+  expect(env.read((snapshot) => Array.from(snapshot.range(owned, { prefix: ["a"], reverse: true }), ([key]) => key))).toEqual(keys.slice(0, 2).toReversed());
 });
 
 describe("keys", () => {
