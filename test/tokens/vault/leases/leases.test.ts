@@ -218,6 +218,20 @@ describe("revoking", () => {
     expect([again.asked, again.leases.counts()]).toEqual([[info.id], { leases: 0, due: 0, irrevocable: 0, orphans: 0 }]);
   });
 
+  it("asks at most 16 backends at once for those who wait", async () => {
+    const { answer, leases, lease } = await createLeaseBench();
+    let running = 0;
+    let most = 0;
+    answer(async () => {
+      most = Math.max(most, (running += 1));
+      await new Promise(setImmediate);
+      running -= 1;
+    });
+    const infos = await Promise.all(Array.from({ length: 100 }, () => lease({ ttlMs: HOUR })));
+    await Promise.all(infos.map(({ id }) => leases.revoke(id, { sync: true })));
+    expect([most, leases.counts().leases]).toEqual([16, 0]);
+  });
+
   it("below a prefix ends all of it and nothing else, whichever way, and not what comes later", async () => {
     for (const options of [{ sync: true, force: false }, { sync: false, force: false }, { sync: true, force: true }, { sync: false, force: true }]) {
       const { asked, env, leases, lease } = await createLeaseBench();
