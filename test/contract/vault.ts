@@ -30,7 +30,9 @@ export interface Asking {
 export function vaultRequest(url: string, method: string, path: string, { token, headers, body }: Asking = {}): Promise<VaultAnswer> {
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(new URL(`/v1/${path}`, url), {
+    const { hostname, port } = new URL(url);
+    // The path goes out as it is written: a URL would resolve its dots.
+    const sent = httpRequest({ host: hostname, port, path: `/v1/${path}`,
       method, agent: false,
       headers: { ...(token === undefined ? {} : { "x-vault-token": token }), ...(text === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }), ...headers },
     }, (answer) => {
