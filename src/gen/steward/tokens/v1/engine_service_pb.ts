@@ -824,7 +824,7 @@ export const EngineService: GenService<{
     output: typeof DeleteConfigResponseSchema;
   },
   /**
-   * Mints an installation token under a lease.
+   * Mints an installation token under a lease. GET does the same, with the fields as query parameters.
    *
    * @generated from rpc steward.tokens.v1.EngineService.MintToken
    */
@@ -834,7 +834,7 @@ export const EngineService: GenService<{
     output: typeof MintTokenResponseSchema;
   },
   /**
-   * Mints a token as a stored permission set says.
+   * Mints a token as a stored permission set says. GET does the same.
    *
    * @generated from rpc steward.tokens.v1.EngineService.MintTokenFromSet
    */
