@@ -4,6 +4,7 @@
  */
 import type { PlainAnswer } from "../../../kernel/service.ts";
 import { writeExact } from "../../logical/json.ts";
+import type { Data } from "../../logical/types.ts";
 import type { CoreAnswer } from "../core/core.ts";
 import { authBody } from "./auth-body.ts";
 
@@ -37,9 +38,15 @@ export function envelope(answer: CoreAnswer): string {
     `"warnings":${warnings.length === 0 ? "null" : JSON.stringify(warnings)}`,
     `"auth":${auth === undefined || wrap !== undefined ? "null" : writeExact(authBody(auth))}`,
   ].join(",");
-  // Older clients read the answers of sys/ at the top level.
-  const copied = answer.copyToTop && data !== "null" && data !== "{}" ? `${data.slice(1, -1)},` : "";
-  return `{${copied}${members}}\n`;
+  return `{${wrap === undefined && answer.copyToTop ? copied(response?.data ?? {}) : ""}${members}}\n`;
+}
+
+const MEMBERS: ReadonlySet<string> = new Set(["request_id", "lease_id", "renewable", "lease_duration", "data", "wrap_info", "warnings", "auth"]);
+
+/** Older clients read the answers of sys/ at the top level. A member of the envelope, such as `auth`, is never there twice. */
+function copied(data: Data): string {
+  const text = writeExact(Object.fromEntries(Object.entries(data).filter(([name]) => !MEMBERS.has(name))));
+  return text === "{}" ? "" : `${text.slice(1, -1)},`;
 }
 
 function isNothing({ response, auth, wrap, warnings }: CoreAnswer): boolean {

@@ -27,7 +27,7 @@ function tablePaths(deps: SystemDeps, kind: Kind): Path[] {
       synopsis: `Every ${what}.`, description: "By path, with accessor, type and times.",
     }),
     definePath({
-      pattern: `${root}/:path*`, fields: MountFieldsSchema, coerce: { config: "any", default_lease_ttl: "duration", max_lease_ttl: "duration" }, unknown: "warn",
+      pattern: `${root}/:path*`, fields: MountFieldsSchema, coerce: { config: "any", default_lease_ttl: "any", max_lease_ttl: "any" }, unknown: "warn",
       ...(kind === "auth" ? { sudo: true as const } : {}),
       operations: {
         read: async ({ fields }) => ({ data: tuned(fields) === undefined ? mountInfo(deps, find(deps, kind, pathField(fields))) : tuneData(deps, find(deps, kind, tuned(fields) ?? "")) }),
@@ -61,13 +61,14 @@ async function enable(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Pr
   const config = configData(fields.raw("config"));
   await deps.mounts().enable({
     path: pathOf(kind, fields.text("path") ?? ""), class: kind, type: ALIASES[type] ?? type, description: fields.text("description") ?? "",
-    defaultLeaseTtlMs: ttl(config, "default_lease_ttl"), maxLeaseTtlMs: ttl(config, "max_lease_ttl"), options: Object.fromEntries(fields.pairs("options") ?? []),
+    defaultLeaseTtlMs: ttl(config, "default_lease_ttl") ?? 0, maxLeaseTtlMs: ttl(config, "max_lease_ttl") ?? 0, options: Object.fromEntries(fields.pairs("options") ?? []),
   });
   return undefined;
 }
 
 async function tune(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<undefined> {
-  const [description, defaultLeaseTtlMs, maxLeaseTtlMs, options] = [fields.text("description"), fields.durationMs("default_lease_ttl"), fields.durationMs("max_lease_ttl"), fields.pairs("options")];
+  const times: Data = { default_lease_ttl: fields.raw("default_lease_ttl"), max_lease_ttl: fields.raw("max_lease_ttl") };
+  const [description, defaultLeaseTtlMs, maxLeaseTtlMs, options] = [fields.text("description"), ttl(times, "default_lease_ttl"), ttl(times, "max_lease_ttl"), fields.pairs("options")];
   const change: MountTuning = {
     ...(description === undefined ? {} : { description }), ...(defaultLeaseTtlMs === undefined ? {} : { defaultLeaseTtlMs }),
     ...(maxLeaseTtlMs === undefined ? {} : { maxLeaseTtlMs }), ...(options === undefined ? {} : { options: Object.fromEntries(options) }),
@@ -82,14 +83,16 @@ function configData(value: unknown): Data {
   return value as Data;
 }
 
-function ttl(config: Data, name: string): number {
+/** 0 is for the system's, which clients may name; they send an empty text for what they leave as it is. */
+function ttl(config: Data, name: string): number | undefined {
   const value = config[name];
-  if (value === undefined || value === null || value === "") return 0;
-  if (typeof value !== "string" && typeof value !== "number") throw new StewardError("invalid", `config.${name} must be a duration such as 1h or 3600`, { field: name });
+  if (value === undefined || value === null || value === "") return undefined;
+  if (value === "system") return 0;
+  if (typeof value !== "string" && typeof value !== "number") throw new StewardError("invalid", `${name} must be a duration such as 1h or 3600`, { field: name });
   try {
     return parseGoDurationMs(String(value));
   } catch {
-    throw new StewardError("invalid", `config.${name} must be a duration such as 1h or 3600, got ${JSON.stringify(String(value).slice(0, 40))}`, { field: name });
+    throw new StewardError("invalid", `${name} must be a duration such as 1h or 3600, got ${JSON.stringify(String(value).slice(0, 40))}`, { field: name });
   }
 }
 

@@ -28,6 +28,11 @@ describe("an answer", () => {
     expect(JSON.parse(String(answer.body))).toMatchObject({ keys: ["a"], data: { keys: ["a"] }, request_id: "r1" });
   });
 
+  it("of sys/ has no member twice, whatever its data are called", () => {
+    const answer = writeCoreAnswer({ ...empty, response: { data: { secret: ["github"], auth: ["approle"] } }, copyToTop: true });
+    expect(answer.body).toBe('{"secret":["github"],"request_id":"r1","lease_id":"","renewable":false,"lease_duration":0,"data":{"secret":["github"],"auth":["approle"]},"wrap_info":null,"warnings":null,"auth":null}\n');
+  });
+
   it("shows a new token once, with what clients read of it", () => {
     const answer = writeCoreAnswer({ ...empty, asked: false, auth: { id: Secret.of("hvs.x", "test"), entry: { ...liveEntry, renewable: true }, ttlMs: 3_600_000, made: true } });
     expect(JSON.parse(String(answer.body))).toMatchObject({
