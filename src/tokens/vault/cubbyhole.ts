@@ -17,7 +17,8 @@ const VALUES_MOST = 100;
 /** The backend at `cubbyhole/`. */
 export function createCubbyhole({ env, tokens }: { readonly env: Env; readonly tokens: Tokens }): Backend {
   tokens.onEnd((tx, { key }) => {
-    for (const [at] of [...tx.range(cubbyholes, { prefix: [key] })]) tx.delete(cubbyholes, at);
+    const kept = Array.from(tx.range(cubbyholes, { prefix: [key] }), ([at]) => at);
+    for (const at of kept) tx.delete(cubbyholes, at);
   });
   const path: Path = definePath({
     pattern: ":path*", fields: CubbyholeFieldsSchema, unknown: "keep",

@@ -25,7 +25,7 @@ describe("an answer", () => {
 
   it("of sys/ repeats its data at the top", () => {
     const answer = writeCoreAnswer({ ...empty, response: { data: { keys: ["a"] } }, copyToTop: true });
-    expect(JSON.parse(String(answer.body))).toMatchObject({ keys: ["a"], data: { keys: ["a"] }, request_id: "r1" });
+    expect(JSON.parse(answer.body as string)).toMatchObject({ keys: ["a"], data: { keys: ["a"] }, request_id: "r1" });
   });
 
   it("of sys/ has no member twice, whatever its data are called", () => {
@@ -35,7 +35,7 @@ describe("an answer", () => {
 
   it("shows a new token once, with what clients read of it", () => {
     const answer = writeCoreAnswer({ ...empty, asked: false, auth: { id: Secret.of("hvs.x", "test"), entry: { ...liveEntry, renewable: true }, ttlMs: 3_600_000, made: true } });
-    expect(JSON.parse(String(answer.body))).toMatchObject({
+    expect(JSON.parse(answer.body as string)).toMatchObject({
       data: null, auth: { client_token: "hvs.x", accessor: "a1", policies: ["p"], token_policies: ["p"], metadata: null, lease_duration: 3600, renewable: true, entity_id: "", token_type: "service", orphan: true, mfa_requirement: null, num_uses: 0 },
     });
   });
