@@ -24,6 +24,13 @@ export function writeCoreAnswer(answer: CoreAnswer): PlainAnswer {
   return { status: response?.status ?? 200, headers: VAULT_HEADERS, body: envelope(answer) };
 }
 
+/** Help goes without an envelope: clients read its text at the top. */
+export function writeHelp(answer: CoreAnswer): PlainAnswer {
+  const { response, wrap } = answer;
+  if (response?.data === undefined || wrap !== undefined) return writeCoreAnswer(answer);
+  return { status: 200, headers: VAULT_HEADERS, body: `${writeExact(response.data)}\n` };
+}
+
 /** The text of a whole answer, as it is also kept when it is wrapped. Ends in a newline. */
 export function envelope(answer: CoreAnswer): string {
   const { response, lease, auth, wrap, warnings } = answer;

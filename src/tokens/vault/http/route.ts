@@ -4,7 +4,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/service.ts";
 import type { Core } from "../core/core.ts";
 import type { VaultCors } from "../system/cors.ts";
-import { writeCoreAnswer } from "./envelope.ts";
+import { writeCoreAnswer, writeHelp } from "./envelope.ts";
 import { preflight, withCors } from "./foreign-pages.ts";
 import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
 
@@ -34,5 +34,6 @@ export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
 async function serve(core: Core, request: PlainRequest, signal: AbortSignal): Promise<PlainAnswer> {
   const { verb, path, data, token, wrapTtlMs } = await readVaultRequest(request);
   if (verb === "header" && path !== "sys/health") throw new StewardError("unsupported", "HEAD is answered by sys/health alone");
-  return writeCoreAnswer(await core.handle({ verb: verb === "header" ? "read" : verb, path, data, token, wrapTtlMs, remote: request.remote, signal }));
+  const answer = await core.handle({ verb: verb === "header" ? "read" : verb, path, data, token, wrapTtlMs, remote: request.remote, signal });
+  return verb === "help" ? writeHelp(answer) : writeCoreAnswer(answer);
 }

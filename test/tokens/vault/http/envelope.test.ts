@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import type { CoreAnswer } from "../../../../src/tokens/vault/core/core.ts";
-import { writeCoreAnswer } from "../../../../src/tokens/vault/http/envelope.ts";
+import { writeCoreAnswer, writeHelp } from "../../../../src/tokens/vault/http/envelope.ts";
 import { liveEntry } from "../core/fake-house.ts";
 
 const empty: CoreAnswer = { requestId: "r1", asked: true, response: undefined, lease: undefined, auth: undefined, wrap: undefined, warnings: [], copyToTop: false };
@@ -43,6 +43,11 @@ describe("an answer", () => {
   it("that was wrapped holds the wrapping alone", () => {
     const answer = writeCoreAnswer({ ...empty, wrap: { token: "hvs.w", accessor: "wa", ttl: 60, creation_time: "2026-01-01T00:00:00.000Z", creation_path: "m/token" } });
     expect(answer.body).toBe('{"request_id":"","lease_id":"","renewable":false,"lease_duration":0,"data":null,"wrap_info":{"token":"hvs.w","accessor":"wa","ttl":60,"creation_time":"2026-01-01T00:00:00.000Z","creation_path":"m/token"},"warnings":null,"auth":null}\n');
+  });
+
+  it("to a question for help is the help alone", () => {
+    expect(writeHelp({ ...empty, response: { data: { help: "text", see_also: null } } })).toMatchObject({ status: 200, body: '{"help":"text","see_also":null}\n' });
+    expect(writeHelp(empty)).toMatchObject({ status: 404, body: '{"errors":[]}\n' });
   });
 
   it("that is raw goes out as it is", () => {
