@@ -50,7 +50,7 @@ describe("node-vault, the npm client of Vault", () => {
     expect((await root().list(`${MOUNT}/permissionsets`)).data).toEqual({ keys: ["ci"] });
     expect((await root().read(`${MOUNT}/permissionset/ci`)).data).toMatchObject({ installation_id: 1001, permissions: { contents: "read" } });
     expect(await refusal(root().read(`${MOUNT}/permissionset/docs`))).toEqual([404, "Status 404"]);
-    expect((await root().help(`${MOUNT}/permissionset/ci`)).data.help).toContain("permission");
+    expect((await root().help(`${MOUNT}/permissionset/ci`)).help).toContain("permission");
   });
 
   it("mints by read and by write, and ends leases one by one and by prefix", async () => {
