@@ -16,7 +16,6 @@ import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { envelope } from "./http/envelope.ts";
 import { createLeases, type LeasesService } from "./leases/leases.ts";
-import { endLogins } from "./mounts/end-logins.ts";
 import { identityBytes, openIdentity } from "./mounts/identity.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
 import { identityRow } from "./mounts/tables.ts";
@@ -73,7 +72,9 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
   const wrapping = createWrapping({ env, tokens, clock, envelope });
   const audit = await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit);
-  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
+  const stopping = new AbortController();
+  const ends = withLogins(leases, tokens, stopping.signal);
+  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
   const authDeps = { env, tokens, policies, clock, ids, limits: () => SYSTEM_LIMITS };
   const fixed = [
     fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
@@ -82,15 +83,15 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const mounts = createMounts({
     env, clock, ids, log, fixed, declared: deps.declared, system: SYSTEM_LIMITS,
     factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
-    endLeases: async (prefix) => {
-      if (prefix.startsWith("auth/")) await endLogins({ env, tokens }, prefix);
-      await leases.revokePrefix(prefix, { sync: true, force: false });
-    },
+    endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {
     core: createCore({ mounts, tokens, policies, leases, audit, wrapping, clock, ids, log }), leases, tokens, mounts, audit, cluster,
     health: () => [leases.health(), audit.health(), tokens.component.health?.() ?? { ok: true }].find(({ ok }) => !ok) ?? { ok: true },
-    stop: (deadlineMs) => stopAll({ tokens, leases, mounts, audit, log }, deadlineMs),
+    stop(deadlineMs) {
+      stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
+      return stopAll({ tokens, leases, mounts, audit, log }, deadlineMs);
+    },
   };
   try {
     await mounts.open();
@@ -102,6 +103,17 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     await manager.stop(0);
     throw error;
   }
+}
+
+/** Leases whose prefixes below `auth/` take in the tokens made there: a login is a lease, too, as far as its end goes. */
+function withLogins(leases: Leases, tokens: TokenStore, signal: AbortSignal): Leases {
+  return {
+    ...leases,
+    async revokePrefix(prefix, options) {
+      if (prefix.startsWith("auth/")) await tokens.revokePrefix(prefix, signal);
+      await leases.revokePrefix(prefix, options);
+    },
+  };
 }
 
 interface Parts {

@@ -4,7 +4,7 @@ import type { Secret } from "../../../kernel/base/secret.ts";
 import type { LogicalRequest, Operation, Path } from "../../logical/types.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
-import { admits } from "./cidrs.ts";
+import { admits } from "../cidrs.ts";
 import { noHandler, wrapTtlOf, type CoreDeps, type CoreRequest, type Journey } from "./core.ts";
 
 /** What the request's token is good for. */

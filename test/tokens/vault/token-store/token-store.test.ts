@@ -301,10 +301,11 @@ describe("revocation", () => {
     const logins = await Promise.all(Array.from({ length: 300 }, () => bench.tokens.create(specOf({ path: "auth/approle/login" }))));
     const child = await bench.tokens.create(specOf({ parent: logins[7]?.entry.key }));
     const other = await bench.tokens.create(specOf({ path: "auth/approle2/login" }));
-    await bench.tokens.revokePrefix("auth/approle/", new AbortController().signal);
+    const forEver = await bench.tokens.create(specOf({ path: "auth/approle/login", policies: ["root"], ttlMs: 0 }));
+    await bench.tokens.revokePrefix("auth/approle/login/", new AbortController().signal);
     for (const { id } of [...logins, child]) expect(bench.tokens.lookup(id)).toBeUndefined();
-    expect(bench.tokens.lookup(other.id)).toBeDefined();
-    expect(rows(bench)).toBe(1);
+    for (const { id } of [other, forEver]) expect(bench.tokens.lookup(id)).toBeDefined();
+    expect(rows(bench)).toBe(2);
   });
 
   it("comes to children of a token that expires, too", async () => {

@@ -6,7 +6,7 @@ import { definePath } from "../../../logical/define-path.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { CoerceRule, Data, Fields, LogicalResponse, Path } from "../../../logical/types.ts";
 import { ROOT_POLICY } from "../../policies/built-in.ts";
-import { parseCidrs } from "../cidrs.ts";
+import { parseCidrs } from "../../cidrs.ts";
 import { sanitized, TOKEN_TYPES } from "../grants.ts";
 import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
 

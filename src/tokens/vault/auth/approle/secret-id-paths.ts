@@ -7,7 +7,7 @@ import { definePath } from "../../../logical/define-path.ts";
 import { parseExact } from "../../../logical/json.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { CoerceRule, Data, Fields, LogicalResponse, Path, PathRequest } from "../../../logical/types.ts";
-import { isSubset, parseCidrs } from "../cidrs.ts";
+import { isSubset, parseCidrs } from "../../cidrs.ts";
 import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 

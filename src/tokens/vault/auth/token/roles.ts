@@ -7,7 +7,7 @@ import { definePath } from "../../../logical/define-path.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { Data, Fields, Path } from "../../../logical/types.ts";
 import { tokenRoles } from "../../token-store/tables.ts";
-import { parseCidrs } from "../cidrs.ts";
+import { parseCidrs } from "../../cidrs.ts";
 import { TOKEN_TYPES } from "../grants.ts";
 
 /** A role's name is one segment of a path; this bounds its key. */

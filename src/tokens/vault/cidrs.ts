@@ -1,6 +1,6 @@
-/** Networks in roles and secret ids. A single address stands for its own network. */
+/** Networks that tokens, roles and secret ids are bound to. A single address stands for its own network. */
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { logicalError } from "../../logical/occurred.ts";
+import { logicalError } from "../logical/occurred.ts";
 
 /** Networks of one list. */
 const MOST_CIDRS = 256;
@@ -28,6 +28,34 @@ export function isSubset(inner: readonly string[], outer: readonly string[]): bo
     const one = networkOf(text);
     return one !== undefined && outer.some((other) => contains(networkOf(other), one));
   });
+}
+
+/** Lists that were asked about, as long as somebody holds them: a token's is asked at each use. */
+const compiled = new WeakMap<readonly string[], BlockList>();
+
+/** Whether an address lies in one of the networks, which are in their full spelling; true when there are none. An unknown address lies in no network. */
+export function admits(cidrs: readonly string[], address: string | undefined): boolean {
+  if (cidrs.length === 0) return true;
+  if (address === undefined) return false;
+  // A listener for both families names IPv4 clients so.
+  const plain = address.startsWith("::ffff:") && address.includes(".") ? address.slice("::ffff:".length) : address;
+  if (isIP(plain) === 0) return false;
+  let list = compiled.get(cidrs);
+  if (list === undefined) {
+    list = listOf(cidrs);
+    compiled.set(cidrs, list);
+  }
+  return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
+}
+
+/** Texts that are no network let nobody in. */
+function listOf(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of cidrs) {
+    const network = networkOf(text);
+    if (network !== undefined) list.addSubnet(network.address, network.bits, network.family);
+  }
+  return list;
 }
 
 function contains(outer: Network | undefined, inner: Network): boolean {

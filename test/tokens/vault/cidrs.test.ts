@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSubset, parseCidrs } from "../../../../src/tokens/vault/auth/cidrs.ts";
+import { admits, isSubset, parseCidrs } from "../../../src/tokens/vault/cidrs.ts";
 
 describe("networks", () => {
   it("are addresses or CIDRs of either family", () => {
@@ -15,5 +15,18 @@ describe("networks", () => {
     expect(isSubset(["11.0.0.0/16"], ["10.0.0.0/8"])).toBe(false);
     expect(isSubset(["::/0"], ["0.0.0.0/0"])).toBe(false);
     expect(isSubset([], ["10.0.0.0/8"])).toBe(true);
+  });
+
+  it("let in who lives there, an IPv4 client of a listener for both families too", () => {
+    expect(admits([], undefined)).toBe(true);
+    const bound = ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8"];
+    const letIn = (address: string | undefined): boolean => admits(bound, address);
+    expect(["10.255.0.1", "::ffff:10.0.0.1", "192.0.2.7", "fd12::1"].map(letIn)).toEqual([true, true, true, true]);
+    expect(["11.0.0.1", "::ffff:11.0.0.1", "192.0.2.8", "fe80::1", "", "somewhere", undefined].map(letIn)).toEqual([false, false, false, false, false, false, false]);
+  });
+
+  it("that nobody can read let nobody in", () => {
+    expect(admits(["nonsense"], "10.0.0.1")).toBe(false);
+    expect(admits(["nonsense", "10.0.0.1"], "10.0.0.1")).toBe(true);
   });
 });
