@@ -60,7 +60,7 @@ export function placeTokens({ configuration, state, log, needs, tell }: TokensPl
 function optionsOf({ config, demo, stateDirectory }: DaemonConfiguration, tell: (line: string) => void): TokensOptions {
   return {
     directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: proxyOf(process.env),
-    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: process.env["CREDENTIALS_DIRECTORY"] || undefined },
+    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: process.env["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
     ...(demo.demo ? {} : { showRoot: (token: string) => tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`) }),
   };
 }

@@ -7,6 +7,11 @@ const METHODS = "DELETE, GET, OPTIONS, POST, PUT, LIST, SCAN";
 const HEADERS: readonly string[] = ["Content-Type", "X-Requested-With", "X-Vault-Token", "Authorization", "X-Vault-Wrap-Format", "X-Vault-Wrap-TTL", "X-Vault-Policy-Override", "X-Vault-Namespace", "X-Vault-No-Request-Forwarding"];
 const MAX_AGE_SECONDS = 300;
 
+/** Origins as browsers write them, in lower case; none while the rule is off. */
+export function originsOf({ enabled, allowedOrigins }: VaultCors): readonly string[] {
+  return enabled ? allowedOrigins.map((origin) => origin.toLowerCase()) : [];
+}
+
 /** The answer to a browser's question. Throws `denied` for a page that is not let in. */
 export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
   const origin = originOf(request);

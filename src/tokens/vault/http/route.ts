@@ -5,7 +5,7 @@ import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/serv
 import type { Core } from "../core/core.ts";
 import type { VaultCors } from "../system/cors.ts";
 import { writeCoreAnswer, writeHelp } from "./envelope.ts";
-import { preflight, withCors } from "./foreign-pages.ts";
+import { originsOf, preflight, withCors } from "./foreign-pages.ts";
 import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
 
 /** The time that a request has (RESOLUTIONS §2, Bodies). */
@@ -22,6 +22,7 @@ export interface VaultRouteDeps {
 export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
     verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
+    allowedOrigins: () => originsOf(deps.cors()),
     async handle(request, call) {
       const cors = deps.cors();
       if (request.method === "OPTIONS" && cors.enabled) return preflight(cors, request);

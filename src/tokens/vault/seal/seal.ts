@@ -24,6 +24,8 @@ export interface SealOptions {
   readonly keyFile: string | undefined;
   /** `$CREDENTIALS_DIRECTORY`, where systemd puts credentials: one named `tokens.key` replaces the key in the state folder. */
   readonly credentials: string | undefined;
+  /** Nothing of worth is kept, as in the demo: nobody is told to save the key or to keep it elsewhere. */
+  readonly invented?: boolean;
 }
 
 /** How the seal stands. */
@@ -55,7 +57,7 @@ export interface Seal {
 export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Seal> {
   const { keyring } = deps.env;
   if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${deps.env.name} has sealed tables`);
-  const state = new SealState(deps, keyring);
+  const state = new SealState(deps, { keyring, invented: options.invented === true });
   await state.open(keyPlaces({ ...options, directory: deps.directory }));
   return state;
 }
@@ -63,13 +65,15 @@ export async function openSeal(deps: SealDeps, options: SealOptions): Promise<Se
 class SealState implements Seal {
   readonly #deps: SealDeps;
   readonly #keyring: Keyring;
+  readonly #invented: boolean;
   #initialized: boolean;
   #reason: string | undefined;
   #advisory: string | undefined;
 
-  constructor(deps: SealDeps, keyring: Keyring) {
+  constructor(deps: SealDeps, { keyring, invented }: { readonly keyring: Keyring; readonly invented: boolean }) {
     this.#deps = deps;
     this.#keyring = keyring;
+    this.#invented = invented;
     this.#initialized = Object.values(deps.env.status().rows).some((rows) => rows > 0);
   }
 
@@ -110,12 +114,12 @@ class SealState implements Seal {
     const last = places.at(-1);
     if (last === undefined || last.kind !== "house" || this.#initialized) throw missing(last?.path ?? "", this.#initialized);
     await this.#use(last, await makeKey(last, this.#deps.ids));
-    this.#deps.log.info("made the key of the tokens service: save a copy of it apart from the backups", { path: last.path });
+    if (!this.#invented) this.#deps.log.info("made the key of the tokens service: save a copy of it apart from the backups", { path: last.path });
   }
 
   async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
     await this.#take(key, place.path);
-    if (place.kind !== "house") return;
+    if (place.kind !== "house" || this.#invented) return;
     this.#advisory = `the key of the tokens service (${place.path}) lies beside the data that it protects: whoever copies the state folder has both`;
     this.#deps.log.warn(this.#advisory, { remedy: "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key" });
   }

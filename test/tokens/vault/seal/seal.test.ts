@@ -47,6 +47,13 @@ describe("the seal", () => {
     expect(said.join("")).not.toContain(readFileSync(key, "utf8").trim());
   });
 
+  it("of a store of invented things says nothing about where its key lies", async () => {
+    const { seal, said } = await start(temporaryFolder(), { invented: true });
+    expect([said, seal.status().sealed, seal.status().advisory]).toEqual([[], false, undefined]);
+    const plain = await start(temporaryFolder());
+    expect(plain.said.map((line) => /save a copy|beside the data/.exec(line)?.[0])).toEqual(["save a copy", "beside the data"]);
+  });
+
   it("goes on after a crash that left half of the first key", async () => {
     const directory = temporaryFolder();
     writeFileSync(join(directory, "tokens.key.new"), "half");
