@@ -73,12 +73,18 @@ export function allocateLockFile(path: string): void {
   }
 }
 
-/** Opens or creates the file with the sub-databases of these tables. The file must have been verified before. */
-export function openLmdbFile(path: string, tables: readonly AnyTable[], ring: KeyRing | undefined): LmdbFile {
+/** Beyond an environment's ceiling, which is looked at after each group of changes. */
+const MAP_MARGIN_BYTES = 64 * 2 ** 20;
+
+/**
+ * Opens or creates the file with the sub-databases of these tables. The file must have been verified before. Address space for its
+ * ceiling is taken at once: a map that grows leaves its smaller forms in place, and their pages are resident twice.
+ */
+export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonly tables: readonly AnyTable[]; readonly ring: KeyRing | undefined; readonly maxBytes: number }): LmdbFile {
   const checks = rowChecks(tables, ring);
   allocateLockFile(path);
   // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
-  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES });
+  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES });
   const stores = new Map([...checks].map(([name, check]) => {
     const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
     return [name, { name, db, check }] as const;

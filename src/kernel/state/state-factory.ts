@@ -114,7 +114,7 @@ async function openExisting(path: string, spec: Spec, options: Opening): Promise
   const migrations = migrationsFor(path, spec, house.identity(path), house.migration());
   checkCensus(path, report, house);
   if (migrations.length === 0) checkIndexes(path, spec.tables, report);
-  const file = openLmdbFile(path, [...spec.tables, ...migrations.flatMap(({ tables }) => tables)], ringOf(spec));
+  const file = openLmdbFile(path, { tables: [...spec.tables, ...migrations.flatMap(({ tables }) => tables)], ring: ringOf(spec), maxBytes: spec.maxBytes });
   try {
     const rows = house.census();
     return { file, rows: migrations.length === 0 ? rows : await bring(file, spec, options, { rows, migrations, house }) };
@@ -151,7 +151,7 @@ async function bring(file: LmdbFile, spec: Spec, options: Opening, from: { rows:
 async function createFile(path: string, spec: Spec, { directory, version }: Opening): Promise<void> {
   const fresh = `${path}.new`;
   removeFile(fresh);
-  const file = openLmdbFile(fresh, spec.tables, ringOf(spec));
+  const file = openLmdbFile(fresh, { tables: spec.tables, ring: ringOf(spec), maxBytes: spec.maxBytes });
   const identity: Identity = { format: FORMAT, name: spec.name, schema: spec.schema, writer: version };
   try {
     await file.transact(() => putHouse(file, IDENTITY, identity));

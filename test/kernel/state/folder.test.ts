@@ -125,7 +125,7 @@ describe("a check of a folder", () => {
       [(store, key) => store.db.putSync(key, store.check.close(key, Buffer.from("elsewhere"))), "the index tag of people leads to other rows than it should"],
     ] satisfies [(store: ReturnType<ReturnType<typeof openLmdbFile>["store"]>, key: Uint8Array) => void, string][]) {
       const directory = await someStore();
-      const file = openLmdbFile(join(directory, "test.mdb"), allTables, undefined);
+      const file = openLmdbFile(join(directory, "test.mdb"), { tables: allTables, ring: undefined, maxBytes: 2 ** 30 });
       const store = file.store("i:people:tag");
       const [first] = store.db.getKeys({ start: Uint8Array.of(0), limit: 1 });
       await file.transact(() => {
@@ -139,7 +139,7 @@ describe("a check of a folder", () => {
   it("finds a count that does not fit, a store of another name and a newer schema, and tells of a crash", async () => {
     const directory = await someStore();
     copyFileSync(join(directory, "test.mdb"), join(directory, "other.mdb"));
-    const file = openLmdbFile(join(directory, "test.mdb"), allTables, undefined);
+    const file = openLmdbFile(join(directory, "test.mdb"), { tables: allTables, ring: undefined, maxBytes: 2 ** 30 });
     await file.transact(() => putHouse(file, censusKey(people), 299));
     await file.close();
     const found = await check(directory);
