@@ -1,7 +1,6 @@
-/** One change to an environment: rows, their index entries and the count of rows move together. */
+/** One change to an environment: rows and their index entries move together, and how many rows there are is counted. */
 import { StewardError } from "../base/errors.ts";
 import { indexName, rowsName } from "./table.ts";
-import { censusKey, KEY_WRITES, putHouse } from "./house.ts";
 import { encodeKey } from "./key-bytes.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
@@ -16,8 +15,8 @@ const LONGEST_KEY = 1978;
 
 /** What a change may count on. */
 export interface ChangeRules {
-  /** Rows of each table before the change. */
-  readonly rows: ReadonlyMap<string, number>;
+  /** Rows of a table before the change. */
+  readonly rowsOf: (table: string) => number;
   /** Set when the file has reached its ceiling: only deletions are taken. */
   readonly full: StewardError | undefined;
 }
@@ -38,7 +37,7 @@ export class FileTx extends FileSnapshot implements Tx {
   }
 
   override count(table: AnyTable): number {
-    return this.rows.get(table.name) ?? this.#rules.rows.get(table.name) ?? 0;
+    return this.rows.get(table.name) ?? this.#rules.rowsOf(table.name);
   }
 
   put<K, V>(table: Table<K, V>, key: K, value: V): void {
@@ -69,16 +68,6 @@ export class FileTx extends FileSnapshot implements Tx {
 
   after(effect: () => void): void {
     this.effects.push(effect);
-  }
-
-  /** Stores the counts of rows and of encrypted values; the last step of a change. */
-  writeCensus(): void {
-    for (const [name, rows] of this.rows) this.#write(() => putHouse(this.file, censusKey({ name }), rows));
-    const { ring } = this.file;
-    const writes = ring?.due();
-    if (writes === undefined) return;
-    this.#write(() => putHouse(this.file, KEY_WRITES, writes));
-    this.after(() => ring?.counted(writes));
   }
 
   /** The row that a change replaces. Only indexes ask for its value, which may be long or encrypted. */

@@ -6,7 +6,8 @@ import { setTimeout } from "node:timers/promises";
 import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { lmdbError } from "./lmdb-file.ts";
+import { censusKey, KEY_WRITES, putHouse } from "./house.ts";
+import { fileBytes, lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
 import { FileTx } from "./transaction.ts";
@@ -55,7 +56,7 @@ interface Pending {
 interface Done {
   readonly pending: Pending;
   readonly value: unknown;
-  readonly effects: readonly (() => void)[];
+  readonly effects: (() => void)[];
 }
 
 /** Runs changes in order, grouped. */
@@ -64,6 +65,8 @@ export class WriteQueue {
   readonly #queue: Pending[] = [];
   readonly #waiting = new Map<Pending, Disposable>();
   #rows: ReadonlyMap<string, number>;
+  /** Counts that the group under way has changed. */
+  readonly #changedRows = new Map<string, number>();
   #averageBytes = 0;
   #pumping: Promise<void> | undefined;
   #closed = false;
@@ -143,7 +146,6 @@ export class WriteQueue {
   async #pump(): Promise<void> {
     while (this.#queue.length > 0) {
       const group: Done[] = [];
-      const before = this.#rows;
       await this.#rest();
       try {
         this.#forgetReaders();
@@ -153,13 +155,14 @@ export class WriteQueue {
         const { clock } = this.#deps;
         const beganMs = clock.monotonic();
         await this.#deps.file.transact(() => void (bytes = this.#runGroup(group, full)));
+        this.#rows = new Map([...this.#rows, ...this.#changedRows]);
         this.#committed(group);
         const endedMs = clock.monotonic();
         this.#restUntilMs = endedMs + (this.#deps.restMs?.({ bytes, tookMs: endedMs - beganMs }) ?? 0);
       } catch (thrown) {
-        this.#rows = before;
         this.#failed(group, toStewardError(thrown));
       }
+      this.#changedRows.clear();
       this.#admit();
     }
     this.#pumping = undefined; // in the same stretch as the last look at the queue, so no change is left lying
@@ -179,12 +182,28 @@ export class WriteQueue {
       bytes += this.#runOne(pending, group, full);
       if (bytes >= GROUP_BYTES || clock.monotonic() >= until) break;
     }
+    this.#writeCensus(group);
     return bytes;
+  }
+
+  /** Stores the counts of rows and of encrypted values, once for a group. A failure here spoils the whole transaction, and is thrown. */
+  #writeCensus(group: Done[]): void {
+    const { file } = this.#deps;
+    const { ring } = file;
+    try {
+      for (const [name, rows] of this.#changedRows) putHouse(file, censusKey({ name }), rows);
+      const writes = ring?.due();
+      if (ring === undefined || writes === undefined) return;
+      putHouse(file, KEY_WRITES, writes);
+      group.at(-1)?.effects.push(() => ring.counted(writes));
+    } catch (error) {
+      throw lmdbError(error, file.path);
+    }
   }
 
   #runOne(pending: Pending, group: Done[], full: StewardError | undefined): number {
     const { file, reserve } = this.#deps;
-    const tx = new FileTx(file, { rows: this.#rows, full: full ?? (pending.urgent ? undefined : reserve.shortage()) });
+    const tx = new FileTx(file, { rowsOf: (name) => this.#changedRows.get(name) ?? this.#rows.get(name) ?? 0, full: full ?? (pending.urgent ? undefined : reserve.shortage()) });
     let value: unknown;
     try {
       this.inChange = true;
@@ -192,7 +211,6 @@ export class WriteQueue {
         value = pending.run(tx);
         assert(!isThenable(value), "a change is synchronous");
         if (tx.failure !== undefined) throw tx.failure;
-        tx.writeCensus();
         pending.guard?.();
       });
     } catch (error) {
@@ -202,7 +220,7 @@ export class WriteQueue {
       this.inChange = false;
       tx.end();
     }
-    this.#rows = new Map([...this.#rows, ...tx.rows]);
+    for (const [name, rows] of tx.rows) this.#changedRows.set(name, rows);
     this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
     group.push({ pending, value, effects: tx.effects });
     return tx.bytes;
@@ -245,6 +263,7 @@ export class WriteQueue {
 
   #ceiling(): StewardError | undefined {
     const { file, maxBytes } = this.#deps;
+    if (fileBytes(file.path) < maxBytes) return undefined; // to count the pages in use takes as long as a small group
     let size: { fileBytes: number; usedBytes: number };
     try {
       size = file.size();

@@ -17,9 +17,9 @@ const WORDS_V1: Buffer = Buffer.from([
   '"revocation_url":"/installation/token","created_at":"20","repository_ids":[],"repositories":["","org_name":"","permissions":{"contents":"read","metadata":"read"},"repository_selection":"selected","hashed_token":"=","installation_id":1,',
   '"expires_at":"2026-01-01T00:00:00Z"}', '{"secret_type":"github_token","base_url":"https://api.github.com/","installation_id":1}', "github/token/github/", '{"token":"ghs_eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJ',
 ].join(""));
-/** Small windows: a lease seldom has more than a kilobyte, and tables of the usual size cost more than the work; smaller
- * ones would give each half of it a code table of its own. */
-const OPTIONS = { dictionary: WORDS_V1, level: 1, memLevel: 4, windowBits: 11 } as const;
+/** Small windows and pieces: a lease seldom has more than a kilobyte, and tables and buffers of the usual size cost more
+ * than the work; smaller windows would give each half of it a code table of its own. */
+const OPTIONS = { dictionary: WORDS_V1, level: 1, memLevel: 4, windowBits: 11, chunkSize: 1024 } as const;
 
 /** Leases as the table stores them. */
 export const leaseCodec: ValueCodec<LeaseRow> = {
