@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/tokens/v1/system.proto.
  */
 export const file_steward_tokens_v1_system: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zdGV3YXJkL3Rva2Vucy92MS9zeXN0ZW0ucHJvdG8SEXN0ZXdhcmQudG9rZW5zLnYxIhIKEEdldEhlYWx0aFJlcXVlc3QinQEKEUdldEhlYWx0aFJlc3BvbnNlEhMKC2luaXRpYWxpemVkGAEgASgIEg4KBnNlYWxlZBgCIAEoCBIPCgdzdGFuZGJ5GAMgASgIEhcKD3NlcnZlcl90aW1lX3V0YxgEIAEoAxIPCgd2ZXJzaW9uGAUgASgJEhQKDGNsdXN0ZXJfbmFtZRgGIAEoCRISCgpjbHVzdGVyX2lkGAcgASgJIhYKFEdldFNlYWxTdGF0dXNSZXF1ZXN0IpkBChVHZXRTZWFsU3RhdHVzUmVzcG9uc2USDAoEdHlwZRgBIAEoCRITCgtpbml0aWFsaXplZBgCIAEoCBIOCgZzZWFsZWQYAyABKAgSCQoBdBgEIAEoBRIJCgFuGAUgASgFEhAKCHByb2dyZXNzGAYgASgFEg8KB3ZlcnNpb24YByABKAkSFAoMc3RvcmFnZV90eXBlGAggASgJMpECCg1TeXN0ZW1TZXJ2aWNlEnYKCUdldEhlYWx0aBIjLnN0ZXdhcmQudG9rZW5zLnYxLkdldEhlYWx0aFJlcXVlc3QaJC5zdGV3YXJkLnRva2Vucy52MS5HZXRIZWFsdGhSZXNwb25zZSIems4YBBABIASC0+STAhASDi92MS9zeXMvaGVhbHRoEocBCg1HZXRTZWFsU3RhdHVzEicuc3Rld2FyZC50b2tlbnMudjEuR2V0U2VhbFN0YXR1c1JlcXVlc3QaKC5zdGV3YXJkLnRva2Vucy52MS5HZXRTZWFsU3RhdHVzUmVzcG9uc2UiI5rOGAQQASAEgtPkkwIVEhMvdjEvc3lzL3NlYWwtc3RhdHVzQgqKzhgGCAEQAhgDYgZwcm90bzM", [file_google_api_annotations, file_steward_options_v1_options]);
+  fileDesc("Ch5zdGV3YXJkL3Rva2Vucy92MS9zeXN0ZW0ucHJvdG8SEXN0ZXdhcmQudG9rZW5zLnYxIhIKEEdldEhlYWx0aFJlcXVlc3QikQIKEUdldEhlYWx0aFJlc3BvbnNlEhMKC2luaXRpYWxpemVkGAEgASgIEg4KBnNlYWxlZBgCIAEoCBIPCgdzdGFuZGJ5GAMgASgIEhcKD3NlcnZlcl90aW1lX3V0YxgEIAEoAxIPCgd2ZXJzaW9uGAUgASgJEhQKDGNsdXN0ZXJfbmFtZRgGIAEoCRISCgpjbHVzdGVyX2lkGAcgASgJEhsKE3BlcmZvcm1hbmNlX3N0YW5kYnkYCCABKAgSJAoccmVwbGljYXRpb25fcGVyZm9ybWFuY2VfbW9kZRgJIAEoCRIbChNyZXBsaWNhdGlvbl9kcl9tb2RlGAogASgJEhIKCmVudGVycHJpc2UYCyABKAgiFgoUR2V0U2VhbFN0YXR1c1JlcXVlc3QikAIKFUdldFNlYWxTdGF0dXNSZXNwb25zZRIMCgR0eXBlGAEgASgJEhMKC2luaXRpYWxpemVkGAIgASgIEg4KBnNlYWxlZBgDIAEoCBIJCgF0GAQgASgFEgkKAW4YBSABKAUSEAoIcHJvZ3Jlc3MYBiABKAUSDwoHdmVyc2lvbhgHIAEoCRIUCgxzdG9yYWdlX3R5cGUYCCABKAkSFAoMY2x1c3Rlcl9uYW1lGAkgASgJEhIKCmNsdXN0ZXJfaWQYCiABKAkSDQoFbm9uY2UYCyABKAkSEgoKYnVpbGRfZGF0ZRgMIAEoCRIRCgltaWdyYXRpb24YDSABKAgSFQoNcmVjb3Zlcnlfc2VhbBgOIAEoCDKRAgoNU3lzdGVtU2VydmljZRJ2CglHZXRIZWFsdGgSIy5zdGV3YXJkLnRva2Vucy52MS5HZXRIZWFsdGhSZXF1ZXN0GiQuc3Rld2FyZC50b2tlbnMudjEuR2V0SGVhbHRoUmVzcG9uc2UiHprOGAQQASAEgtPkkwIQEg4vdjEvc3lzL2hlYWx0aBKHAQoNR2V0U2VhbFN0YXR1cxInLnN0ZXdhcmQudG9rZW5zLnYxLkdldFNlYWxTdGF0dXNSZXF1ZXN0Giguc3Rld2FyZC50b2tlbnMudjEuR2V0U2VhbFN0YXR1c1Jlc3BvbnNlIiOazhgEEAEgBILT5JMCFRITL3YxL3N5cy9zZWFsLXN0YXR1c0IKis4YBggBEAIYA2IGcHJvdG8z", [file_google_api_annotations, file_steward_options_v1_options]);
 
 /**
  * @generated from message steward.tokens.v1.GetHealthRequest
@@ -69,6 +69,32 @@ export type GetHealthResponse = Message<"steward.tokens.v1.GetHealthResponse"> &
    * @generated from field: string cluster_id = 7;
    */
   clusterId: string;
+
+  /**
+   * Always false: there is one process.
+   *
+   * @generated from field: bool performance_standby = 8;
+   */
+  performanceStandby: boolean;
+
+  /**
+   * Always "disabled", like the next one.
+   *
+   * @generated from field: string replication_performance_mode = 9;
+   */
+  replicationPerformanceMode: string;
+
+  /**
+   * @generated from field: string replication_dr_mode = 10;
+   */
+  replicationDrMode: string;
+
+  /**
+   * Always false.
+   *
+   * @generated from field: bool enterprise = 11;
+   */
+  enterprise: boolean;
 };
 
 /**
@@ -137,9 +163,47 @@ export type GetSealStatusResponse = Message<"steward.tokens.v1.GetSealStatusResp
   version: string;
 
   /**
+   * `lmdb`.
+   *
    * @generated from field: string storage_type = 8;
    */
   storageType: string;
+
+  /**
+   * @generated from field: string cluster_name = 9;
+   */
+  clusterName: string;
+
+  /**
+   * @generated from field: string cluster_id = 10;
+   */
+  clusterId: string;
+
+  /**
+   * Empty: no shares are being given.
+   *
+   * @generated from field: string nonce = 11;
+   */
+  nonce: string;
+
+  /**
+   * @generated from field: string build_date = 12;
+   */
+  buildDate: string;
+
+  /**
+   * Always false.
+   *
+   * @generated from field: bool migration = 13;
+   */
+  migration: boolean;
+
+  /**
+   * Always false.
+   *
+   * @generated from field: bool recovery_seal = 14;
+   */
+  recoverySeal: boolean;
 };
 
 /**
