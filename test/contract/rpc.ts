@@ -38,9 +38,9 @@ export async function grpcStream<I extends DescMessage, O extends DescMessage>(h
 }
 
 /** A unary call over Connect with JSON. */
-export async function connectUnary<I extends DescMessage, O extends DescMessage>(url: string, method: DescMethodUnary<I, O>, init: MessageInitShape<I>): Promise<{ status: number; message?: MessageShape<O>; error?: { code: string; message: string; details?: JsonValue } }> {
+export async function connectUnary<I extends DescMessage, O extends DescMessage>(url: string, method: DescMethodUnary<I, O>, init: MessageInitShape<I>, metadata: Readonly<Record<string, string>> = {}): Promise<{ status: number; message?: MessageShape<O>; error?: { code: string; message: string; details?: JsonValue } }> {
   const answer = await fetch(`${url}/${method.parent.typeName}/${method.name}`, {
-    method: "POST", headers: { "content-type": "application/json", "connect-protocol-version": "1" },
+    method: "POST", headers: { "content-type": "application/json", "connect-protocol-version": "1", ...metadata },
     body: JSON.stringify(toJson(method.input, create(method.input, init))),
   });
   const body = (await answer.json()) as JsonValue;
