@@ -3,7 +3,7 @@ import { MountFieldsSchema, EmptyFieldsSchema, UiMountFieldsSchema } from "../..
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { parseGoDurationMs } from "../../logical/go-values.ts";
-import type { Data, Fields, Path, PathRequest } from "../../logical/types.ts";
+import type { Data, Fields, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
 import type { Mount, MountTuning } from "../mounts/mounts.ts";
 import type { SystemDeps } from "./deps.ts";
@@ -27,11 +27,14 @@ function tablePaths(deps: SystemDeps, kind: Kind): Path[] {
       synopsis: `Every ${what}.`, description: "By path, with accessor, type and times.",
     }),
     definePath({
-      pattern: `${root}/:path*`, fields: MountFieldsSchema, coerce: { config: "any", default_lease_ttl: "any", max_lease_ttl: "any" }, unknown: "warn",
+      pattern: `${root}/:path*`, fields: MountFieldsSchema, coerce: { config: "any", default_lease_ttl: "any", max_lease_ttl: "any" }, unknown: "keep",
       ...(kind === "auth" ? { sudo: true as const } : {}),
       operations: {
         read: async ({ fields }) => ({ data: tuned(fields) === undefined ? mountInfo(deps, find(deps, kind, pathField(fields))) : tuneData(deps, find(deps, kind, tuned(fields) ?? "")) }),
-        write: (request) => (tuned(request.fields) === undefined ? enable(deps, kind, request) : tune(deps, kind, request)),
+        write: async (request) => {
+          await (tuned(request.fields) === undefined ? enable(deps, kind, request) : tune(deps, kind, request));
+          return ignoring(request.data);
+        },
         delete: async ({ fields }) => {
           await deps.mounts().disable(pathOf(kind, pathField(fields)));
           return undefined;
@@ -41,6 +44,16 @@ function tablePaths(deps: SystemDeps, kind: Kind): Path[] {
     }),
   ];
 }
+
+const KNOWN: ReadonlySet<string> = new Set(MountFieldsSchema.fields.map(({ name }) => name));
+
+/** Clients send every setting that the original has, most of them empty: only of one that was meant there is a word. */
+function ignoring(data: Data): LogicalResponse | undefined {
+  const names = Object.keys(data).filter((name) => !KNOWN.has(name) && !EMPTY.has(data[name])).map((name) => name.slice(0, 64)).toSorted().slice(0, 20);
+  return names.length === 0 ? undefined : { warnings: [`Endpoint ignored these unrecognized parameters: [${names.join(" ")}]`] };
+}
+
+const EMPTY: ReadonlySet<unknown> = new Set([undefined, null, false, "", 0]);
 
 function pathField(fields: Fields): string {
   return fields.text("path") ?? "";
@@ -55,7 +68,7 @@ function tuneData(deps: SystemDeps, mount: Mount): Data {
   return { ...configOf(deps, mount), description: mount.description, ...(Object.keys(mount.options).length === 0 ? {} : { options: mount.options }) };
 }
 
-async function enable(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<undefined> {
+async function enable(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<void> {
   const type = fields.text("type") || fields.text("plugin_name") || "";
   if (type === "") throw new StewardError("invalid", "the backend type must be specified as a string", { field: "type" });
   const config = configData(fields.raw("config"));
@@ -63,18 +76,16 @@ async function enable(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Pr
     path: pathOf(kind, fields.text("path") ?? ""), class: kind, type: ALIASES[type] ?? type, description: fields.text("description") ?? "",
     defaultLeaseTtlMs: ttl(config, "default_lease_ttl") ?? 0, maxLeaseTtlMs: ttl(config, "max_lease_ttl") ?? 0, options: Object.fromEntries(fields.pairs("options") ?? []),
   });
-  return undefined;
 }
 
-async function tune(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<undefined> {
+async function tune(deps: SystemDeps, kind: Kind, { fields, data }: PathRequest): Promise<void> {
   const times: Data = { default_lease_ttl: fields.raw("default_lease_ttl"), max_lease_ttl: fields.raw("max_lease_ttl") };
-  const [description, defaultLeaseTtlMs, maxLeaseTtlMs, options] = [fields.text("description"), ttl(times, "default_lease_ttl"), ttl(times, "max_lease_ttl"), fields.pairs("options")];
+  const [description, defaultLeaseTtlMs, maxLeaseTtlMs, options] = [fields.text("description"), ttl(times, "default_lease_ttl"), ttl(times, "max_lease_ttl"), data["options"] === null ? undefined : fields.pairs("options")];
   const change: MountTuning = {
     ...(description === undefined ? {} : { description }), ...(defaultLeaseTtlMs === undefined ? {} : { defaultLeaseTtlMs }),
     ...(maxLeaseTtlMs === undefined ? {} : { maxLeaseTtlMs }), ...(options === undefined ? {} : { options: Object.fromEntries(options) }),
   };
   await deps.mounts().tune(find(deps, kind, tuned(fields) ?? "").point, change);
-  return undefined;
 }
 
 function configData(value: unknown): Data {
