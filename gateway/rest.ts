@@ -149,7 +149,9 @@ function refuse(dialect: Dialect, why: "wrong_method" | "malformed" | "unknown",
 function failed(log: Log, route: Route, request: RestRequest, thrown: unknown): RestAnswer {
   const error = seenError(thrown, request.requestId);
   if (isInternal(error)) log.error("request failed", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
-  return dialectOf(route.dialect).failure(error, { path: request.path });
+  const answer = dialectOf(route.dialect).failure(error, { path: request.path });
+  const more = route.kind === "plain" ? route.plain.failureHeaders?.(request.headers) : undefined;
+  return more === undefined ? answer : { ...answer, headers: { ...answer.headers, ...more } };
 }
 
 /** A stream that breaks has its status sent already: all that is left is the log, and the listener's cut. */

@@ -75,7 +75,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
   const state = telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
-  const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line) }) : undefined;
+  const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line) }) : undefined;
   const house: House = { configuration, log, pool, state, telemetry, tokens, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);

@@ -25,6 +25,7 @@ import { reportState } from "../kernel/telemetry/state-report.ts";
 import { createTelemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Tracing } from "../kernel/telemetry/tracing.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
 
 /** The families that `/api/v1/metrics` shows (RESOLUTIONS §2, Metrics endpoints). */
 const SHOWN: readonly string[] = [
@@ -48,6 +49,8 @@ export interface HouseTelemetryDeps {
 /** Telemetry with the process's own scope open and reported, and what the parts of the house tell it by. */
 export interface HouseTelemetry {
   readonly telemetry: Telemetry;
+  /** The process's own, for services that bring rows of their own. */
+  readonly scope: Scope;
   /** For the gateway. */
   readonly observe: RequestObserver;
   /** For the jobs of each service. */
@@ -72,7 +75,7 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
   const tracing = await tracingOf(config, telemetry);
   if (tracing !== undefined) log.relate(() => tracing.fields());
   return {
-    telemetry, jobChanged: createJobsReport(scope), observe: createRequestObserver({ scope, clock, ...(tracing === undefined ? {} : { tracing }) }),
+    telemetry, scope, jobChanged: createJobsReport(scope), observe: createRequestObserver({ scope, clock, ...(tracing === undefined ? {} : { tracing }) }),
     reportState: (state) => reportState(scope, state, clock),
     reportPort: (port) => void reportPort(scope, port),
   };

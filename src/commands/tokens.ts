@@ -6,9 +6,11 @@ import type { Log } from "../kernel/base/log.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
 import { tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
 import { proxyOf } from "../tokens/engine/platform/http.ts";
 import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
+import { createTokensReport, reportTokens } from "../tokens/telemetry/report.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { startDemoTokens, type DemoTokens } from "./demo-tokens.ts";
 import { stewardVersion } from "./version.ts";
@@ -26,6 +28,8 @@ export interface PlacedTokens {
 export interface TokensPlace {
   readonly configuration: DaemonConfiguration;
   readonly state: () => StateFactory;
+  /** The process's own. */
+  readonly scope: Scope;
   readonly log: Log;
   readonly needs: readonly string[];
   /** Writes a line for the person who started the daemon, and for nobody else: it goes to no log and no exporter. */
@@ -33,9 +37,10 @@ export interface TokensPlace {
 }
 
 /** The service as a component. A sealed store is reported and lets the rest of the house serve (RESOLUTIONS §2, Readiness). */
-export function placeTokens({ configuration, state, log, needs, tell }: TokensPlace): PlacedTokens {
+export function placeTokens({ configuration, state, scope, log, needs, tell }: TokensPlace): PlacedTokens {
   let tokens: Tokens | undefined;
   let demo: DemoTokens | undefined;
+  let report: Disposable | undefined;
   const reopen = (): void => {
     log.info("reopening the audit files", { signal: "SIGHUP" });
     tokens?.reopenAudit().catch((thrown: unknown) => log.error("the audit files could not be reopened", { error: toStewardError(thrown) }));
@@ -43,12 +48,15 @@ export function placeTokens({ configuration, state, log, needs, tell }: TokensPl
   const component: Component = {
     name: "tokens", needs, readiness: "reported",
     async start(signal) {
-      tokens = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log }, optionsOf(configuration, tell), signal);
+      const opened = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) }, optionsOf(configuration, tell), signal);
+      tokens = opened;
+      report = reportTokens(scope, () => opened.levels());
       if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
       process.on("SIGHUP", reopen);
     },
     async stop(deadlineMs) {
       process.off("SIGHUP", reopen);
+      report?.[Symbol.dispose]();
       await tokens?.close(deadlineMs);
       await demo?.stop();
     },

@@ -123,6 +123,8 @@ export interface PlainRoute {
   readonly limits?: PlainLimits;
   /** Origins of pages that may change something here, asked for at each request; none when not given. */
   allowedOrigins?(): readonly string[];
+  /** Headers of the answer to a request that failed or was refused, e.g. those that let an allowed page read why; none when not given. */
+  failureHeaders?(headers: RequestHeaders): Readonly<Record<string, string>>;
   handle(request: PlainRequest, call: Call): Promise<PlainAnswer>;
 }
 

@@ -16,6 +16,8 @@ import { createEngine, ENGINE_TYPE, unreleased } from "./engine/engine.ts";
 import type { ProxyOptions } from "./engine/platform/http.ts";
 import { createBackend } from "./logical/backend.ts";
 import { tokensStore } from "./stores.ts";
+import { unobserved, watchFront, type TokensObserver } from "./telemetry/observer.ts";
+import type { TokensLevels } from "./telemetry/report.ts";
 import type { AuditDeviceConfig } from "./vault/audit/audit.ts";
 import { createFront, type Front } from "./vault/core/front.ts";
 import { vaultRoute } from "./vault/http/route.ts";
@@ -25,6 +27,7 @@ import { openSeal, type Seal, type SealOptions } from "./vault/seal/seal.ts";
 import { vaultCors } from "./vault/system/cors.ts";
 import type { SealControl } from "./vault/system/deps.ts";
 import { statusPaths } from "./vault/system/status.ts";
+import { tokenRows } from "./vault/token-store/tables.ts";
 
 /** What clients of the original take for its version; they gate features on it (RESOLUTIONS T20). */
 const COMPATIBLE = "1.15.0";
@@ -37,6 +40,8 @@ export interface TokensDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Hears of requests, mints, revocations and audit records. */
+  readonly observe?: TokensObserver;
 }
 
 /** What it is told. */
@@ -60,6 +65,8 @@ export interface Tokens {
   /** The inside while it is unsealed. */
   manager(): Manager | undefined;
   health(): Health;
+  /** For metrics; costs a few look-ups. */
+  levels(): TokensLevels;
   /** After a rotation of the audit's files. */
   reopenAudit(): Promise<void>;
   /** Lets requests finish, stops the timers and closes the store. */
@@ -108,7 +115,9 @@ class Inside implements Tokens {
       }),
     };
     const shown = { seal: this.#control, clock: deps.clock, version: this.#version, cluster: () => this.#manager?.cluster ?? { name: "", id: "" } };
-    this.front = createFront({ status: createBackend({ type: "system", paths: statusPaths(shown), help: "The state of the secrets manager." }), ids: deps.ids });
+    this.front = watchFront(createFront({ status: createBackend({ type: "system", paths: statusPaths(shown), help: "The state of the secrets manager." }), ids: deps.ids }), {
+      clock: deps.clock, observe: deps.observe ?? unobserved, mounts: () => this.#manager?.mounts,
+    });
     this.service = {
       name: "tokens",
       rpc: [logicalHandlers(this.front), engineHandlers(this.front), systemHandlers(shown)],
@@ -130,6 +139,12 @@ class Inside implements Tokens {
     return this.#manager.health();
   }
 
+  levels(): TokensLevels {
+    const manager = this.#manager;
+    if (manager === undefined || this.env.keyring?.status().sealed === true) return { sealed: true, inside: undefined };
+    return { sealed: false, inside: { ...manager.leases.counts(), stored: this.env.read((snapshot) => snapshot.count(tokenRows)) } };
+  }
+
   async reopenAudit(): Promise<void> {
     await this.#manager?.audit.reopen();
   }
@@ -144,10 +159,10 @@ class Inside implements Tokens {
 
   async #wake(): Promise<void> {
     if (this.#manager !== undefined) return;
-    const { clock, ids, log } = this.#deps;
+    const { clock, ids, log, observe = unobserved } = this.#deps;
     const { directory, audit, mounts, version, proxy, showRoot } = this.#options;
     this.#manager = await openManager({
-      env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, ...(showRoot === undefined ? {} : { showRoot }),
+      env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, observe, ...(showRoot === undefined ? {} : { showRoot }),
       secrets: { [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy }) },
     });
     this.front.open(this.#manager.core);

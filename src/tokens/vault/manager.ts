@@ -11,6 +11,8 @@ import type { Env } from "../../kernel/state/types.ts";
 import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
 import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/audit.ts";
 import { authFactories } from "./auth/factories.ts";
+import { unobserved, watchAudit, watchRevocations, type TokensObserver } from "../telemetry/observer.ts";
+import { createAttempts } from "./core/attempts.ts";
 import { createCore, type Core } from "./core/core.ts";
 import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
@@ -43,6 +45,8 @@ export interface ManagerDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Hears of revocations and audit records. */
+  readonly observe?: TokensObserver;
   /** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. Without it none is made. */
   readonly showRoot?: (token: string) => void;
 }
@@ -55,7 +59,7 @@ export interface Manager {
   readonly mounts: Mounts;
   readonly audit: AuditService;
   readonly cluster: { readonly name: string; readonly id: string };
-  /** Why it is not well. */
+  /** Everything that keeps it from being well. */
   health(): { readonly ok: boolean; readonly reason?: string };
   /** Stops its timers, then its backends. */
   stop(deadlineMs: number): Promise<void>;
@@ -63,15 +67,15 @@ export interface Manager {
 
 /** Builds the inside and starts its timers. What was started is stopped again when a part fails. */
 export async function openManager(deps: ManagerDeps): Promise<Manager> {
-  const { env, clock, ids, log } = deps;
+  const { env, clock, ids, log, observe = unobserved } = deps;
   const identity = await openIdentity(env, ids);
   const cluster = { name: identity.clusterName, id: identity.clusterId };
   const tokens = await createTokens({ env, clock, ids, log: log.child("tokens"), limits: () => SYSTEM_LIMITS });
   const policies = createPolicies({ env, clock });
-  const leases = createLeases({ env, clock, ids, log, revoke: (lease, signal) => revokeBy(mounts, ids)(lease, signal) });
+  const leases = createLeases({ env, clock, ids, log, revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe) });
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
   const wrapping = createWrapping({ env, tokens, clock, envelope });
-  const audit = await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit);
+  const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
   const stopping = new AbortController();
   const ends = withLogins(leases, tokens, stopping.signal);
   const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
@@ -86,8 +90,17 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {
-    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, clock, ids, log }), leases, tokens, mounts, audit, cluster,
-    health: () => [leases.health(), audit.health(), tokens.component.health?.() ?? { ok: true }].find(({ ok }) => !ok) ?? { ok: true },
+    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, attempts: createAttempts({ clock, log }), clock, ids, log }), leases, tokens, mounts, audit, cluster,
+    health() {
+      const { irrevocable, orphans } = leases.counts();
+      const parts = [
+        audit.health(), leases.health(), tokens.component.health?.() ?? { ok: true },
+        { ok: irrevocable === 0, reason: `leases that could not be revoked at the platform: ${irrevocable} (sys/leases shows them, sys/leases/tidy tries again)` },
+        { ok: orphans === 0, reason: `tokens that may exist without a lease until they expire: ${orphans} (sys/leases/orphans shows them)` },
+      ];
+      const reasons = parts.flatMap((part) => (part.ok ? [] : [part.reason ?? "not well"]));
+      return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join("; ") };
+    },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
       return stopAll({ tokens, leases, mounts, audit, log }, deadlineMs);

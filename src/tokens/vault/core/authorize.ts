@@ -33,6 +33,8 @@ export async function authorize(deps: CoreDeps, request: CoreRequest, requestId:
   const place = placeOf(deps, request);
   if (place?.declared?.unauthenticated === true && request.verb !== "help") return open(deps, request, requestId, place);
   const entry = await liveToken(deps, request);
+  // Before the audit: who guesses must not fill its disk.
+  if (entry === undefined) countAttempt(deps, request);
   if (entry === undefined) return refuse(deps, { request, requestId, place, entry: undefined, operation: undecided(request) }, "permission denied");
   try {
     return await decide(deps, { request, requestId, place, entry });
@@ -47,9 +49,16 @@ function placeOf(deps: CoreDeps, { path }: CoreRequest): Place | undefined {
   return found === undefined ? undefined : { ...found, declared: found.mount.backend.find(found.rest) };
 }
 
+/** Throws `exhausted` for an address that failed too often before. */
+function countAttempt({ attempts }: CoreDeps, { remote }: CoreRequest): void {
+  attempts.assertMayTry(remote?.address);
+  attempts.failed(remote?.address);
+}
+
 /** A path that needs no token. The house itself still likes to know which token there was, e.g. one that unwraps. */
 function open(deps: CoreDeps, request: CoreRequest, requestId: string, { mount, rest, declared }: Place): Journey {
   const operation = undecided(request);
+  if (isAttempt(mount)) deps.attempts.assertMayTry(request.remote?.address);
   const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
   const standing: Standing = { tokenId: sent, entry, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
@@ -61,6 +70,11 @@ async function liveToken(deps: CoreDeps, { token, remote }: CoreRequest): Promis
   const entry = token === undefined ? undefined : deps.tokens.lookup(token);
   if (entry === undefined || !admits(entry.boundCidrs, remote?.address)) return undefined;
   return entry.numUses === 0 ? entry : deps.tokens.use(entry);
+}
+
+/** Paths without a token that are no engine's: logins, and whatever takes a secret in its body, e.g. unwrapping. */
+export function isAttempt(mount: Mount): boolean {
+  return mount.class !== "secret";
 }
 
 interface Undecided {

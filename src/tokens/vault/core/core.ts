@@ -10,7 +10,8 @@ import type { Secret } from "../../../kernel/base/secret.ts";
 import type { AuthGrant, Data, LogicalResponse, Operation, Remote } from "../../logical/types.ts";
 import type { Mount, Mounts } from "../mounts/mounts.ts";
 import type { Audit, AuditRequest, Decision, Leases, Policies, TokenEntry, Tokens } from "../types.ts";
-import { authorize, type Standing } from "./authorize.ts";
+import type { Attempts } from "./attempts.ts";
+import { authorize, isAttempt, type Standing } from "./authorize.ts";
 import { mint } from "./mint.ts";
 import type { Wrapping, WrapInfo } from "./wrapping.ts";
 
@@ -54,6 +55,7 @@ export interface CoreDeps {
   readonly leases: Leases;
   readonly audit: Audit;
   readonly wrapping: Wrapping;
+  readonly attempts: Attempts;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -79,6 +81,9 @@ export function createCore(deps: CoreDeps): Core {
       const journey = await authorize(deps, request, requestId);
       try {
         return await serve(deps, journey);
+      } catch (error) {
+        if (isFailedAttempt(journey, error)) deps.attempts.failed(request.remote?.address);
+        throw error;
       } finally {
         // A token's last use is over, whatever came of it.
         const { entry } = journey.standing;
@@ -86,6 +91,11 @@ export function createCore(deps: CoreDeps): Core {
       }
     },
   };
+}
+
+/** A login that was refused, or the like; what fails for other reasons says nothing about who asks. */
+function isFailedAttempt({ mount, standing }: Journey, error: unknown): boolean {
+  return standing.declared?.unauthenticated === true && isAttempt(mount) && error instanceof StewardError && (error.code === "invalid" || error.code === "denied");
 }
 
 async function serve(deps: CoreDeps, journey: Journey): Promise<CoreAnswer> {

@@ -1,6 +1,6 @@
 /** Pages of other origins on `/v1/*`: the rule of `sys/config/cors`, with the methods and headers of the original (facts §2.3). */
 import { StewardError } from "../../../kernel/base/errors.ts";
-import type { PlainAnswer, PlainRequest } from "../../../kernel/service.ts";
+import type { PlainAnswer, PlainRequest, RequestHeaders } from "../../../kernel/service.ts";
 import type { VaultCors } from "../system/cors.ts";
 
 const METHODS = "DELETE, GET, OPTIONS, POST, PUT, LIST, SCAN";
@@ -14,7 +14,7 @@ export function originsOf({ enabled, allowedOrigins }: VaultCors): readonly stri
 
 /** The answer to a browser's question. Throws `denied` for a page that is not let in. */
 export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
-  const origin = originOf(request);
+  const origin = originOf(request.headers);
   if (origin === undefined || !letsIn(cors, origin)) throw new StewardError("denied", "origin not allowed", { rule: "cors" });
   return {
     status: 200, body: "",
@@ -25,11 +25,10 @@ export function preflight(cors: VaultCors, request: PlainRequest): PlainAnswer {
   };
 }
 
-/** An answer with the headers that let a page read it. */
-export function withCors(cors: VaultCors, request: PlainRequest, answer: PlainAnswer): PlainAnswer {
-  const origin = originOf(request);
-  if (!cors.enabled || origin === undefined || !letsIn(cors, origin)) return answer;
-  return { ...answer, headers: { ...answer.headers, ...originHeaders(origin) } };
+/** What lets a page read an answer, whatever it is; nothing for a page that is not let in. */
+export function readableBy(cors: VaultCors, headers: RequestHeaders): Readonly<Record<string, string>> {
+  const origin = originOf(headers);
+  return origin !== undefined && letsIn(cors, origin) ? originHeaders(origin) : {};
 }
 
 function letsIn({ enabled, allowedOrigins }: VaultCors, origin: string): boolean {
@@ -40,7 +39,6 @@ function originHeaders(origin: string): Record<string, string> {
   return { "access-control-allow-origin": origin, vary: "Origin" };
 }
 
-function originOf({ headers }: PlainRequest): string | undefined {
-  const { origin } = headers;
+function originOf({ origin }: RequestHeaders): string | undefined {
   return Array.isArray(origin) ? origin[0] : origin;
 }

@@ -28,6 +28,7 @@ export interface VaultRequest {
 export const VAULT_BODY_BYTES: number = 32 * 1024 * 1024;
 
 const VERBS: Readonly<Record<string, Verb>> = { GET: "read", HEAD: "header", POST: "write", PUT: "write", PATCH: "patch", DELETE: "delete", LIST: "list", SCAN: "list" };
+const BROKEN_BODY = "failed to decode JSON input: ";
 const MERGE_PATCH = "application/merge-patch+json";
 
 /** Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. */
@@ -106,7 +107,7 @@ async function bodyData(request: PlainRequest, verb: Verb): Promise<Data> {
   if (start === "" || start.trimEnd() === "null") return {};
   if (!start.startsWith("{") && !start.startsWith("[") && /^application\/x-www-form-urlencoded\b/i.test(type)) return queryData(new URLSearchParams(text));
   const value = parseBody(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new StewardError("invalid", "failed to decode JSON input: the body must be a JSON object");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new StewardError("invalid", `${BROKEN_BODY}the body must be a JSON object`);
   return value as Data;
 }
 
@@ -114,7 +115,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new StewardError("invalid", "failed to decode JSON input: the body is not valid UTF-8");
+    throw new StewardError("invalid", `${BROKEN_BODY}the body is not valid UTF-8`);
   }
 }
 
@@ -123,8 +124,8 @@ function parseBody(text: string): unknown {
     return parseExact(text);
   } catch (error) {
     // The parser's own message may quote the body, which may hold a key.
-    const where = error instanceof StewardError ? error.message : "the body is not valid JSON";
-    throw new StewardError(error instanceof StewardError ? error.code : "invalid", `failed to decode JSON input: ${where}`);
+    const known = error instanceof StewardError ? error : new StewardError("invalid", "the body is not valid JSON");
+    throw new StewardError(known.code, `${BROKEN_BODY}${known.message.replace(BROKEN_BODY, "")}`);
   }
 }
 

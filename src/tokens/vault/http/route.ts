@@ -5,7 +5,7 @@ import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/serv
 import type { Core } from "../core/core.ts";
 import type { VaultCors } from "../system/cors.ts";
 import { writeCoreAnswer, writeHelp } from "./envelope.ts";
-import { originsOf, preflight, withCors } from "./foreign-pages.ts";
+import { originsOf, preflight, readableBy } from "./foreign-pages.ts";
 import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
 
 /** The time that a request has (RESOLUTIONS §2, Bodies). */
@@ -23,11 +23,12 @@ export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
     verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
     allowedOrigins: () => originsOf(deps.cors()),
+    failureHeaders: (headers) => readableBy(deps.cors(), headers),
     async handle(request, call) {
       const cors = deps.cors();
       if (request.method === "OPTIONS" && cors.enabled) return preflight(cors, request);
       const answer = await serve(deps.core, request, call.signal);
-      return withCors(cors, request, request.method === "HEAD" ? { ...answer, body: "" } : answer);
+      return { ...answer, headers: { ...answer.headers, ...readableBy(cors, request.headers) }, ...(request.method === "HEAD" ? { body: "" } : {}) };
     },
   };
 }

@@ -174,3 +174,24 @@ describe("an error of the backend", () => {
     expect(house.audited.at(-1)?.response?.error).toBe("the platform is down");
   });
 });
+
+describe("failed attempts", () => {
+  it("are counted for the address, and refused before anything is audited once there were too many", async () => {
+    const house = fakeHouse();
+    house.entry = undefined;
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
+    expect(house.steps).toContain("failed 127.0.0.1");
+    house.failing.set("attempt", new StewardError("exhausted", "too many"));
+    house.steps.length = 0;
+    await expect(house.ask({})).rejects.toMatchObject({ code: "exhausted" });
+    expect(house.steps).toEqual([]);
+  });
+
+  it("keep out no live token, nor paths of an engine that need none", async () => {
+    const house = fakeHouse();
+    house.failing.set("attempt", new StewardError("exhausted", "too many"));
+    await house.ask({ path: "m/plain" });
+    await house.ask({ path: "m/open", token: undefined });
+    expect(house.steps.some((step) => step.startsWith("failed"))).toBe(false);
+  });
+});

@@ -108,6 +108,12 @@ export function fakeHouse(): FakeHouse {
       },
       hash: () => undefined, devices: () => [], reopen: async () => undefined, close: async () => undefined,
     },
+    attempts: {
+      assertMayTry: () => {
+        if (failing.has("attempt")) throw failing.get("attempt");
+      },
+      failed: (address) => void steps.push(`failed ${address}`),
+    },
     wrapping: {
       wrap: async (_answer, { path: creationPath, ttlMs }) => {
         await step("wrap");
