@@ -2,16 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
 import type { AnyRow } from "../../src/kernel/telemetry/types.ts";
+import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
 import { type Daemon, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
 import { grpcUnary } from "../contract/rpc.ts";
+import { appKey, startCodeHost, vaultRequest } from "../contract/vault.ts";
 import { SystemService } from "../../src/gen/steward/dedup/v1/system_pb.ts";
 import { parseExposition } from "../kernel/telemetry/exposition-parser.ts";
 import type { ReceivedPoint } from "../support/otlp/decode.ts";
 import { type Receiver, startReceiver } from "../support/otlp/receiver.ts";
 
 /** Rows that have no value while nothing goes wrong; each has a test that makes it go wrong. */
-const MISFORTUNES: ReadonlySet<string> = new Set(["svc.export.failures", "svc.export.lost"]);
+const MISFORTUNES: ReadonlySet<string> = new Set(["svc.export.failures", "svc.export.lost", "svc.tokens.audit.failures"]);
+/** Every row that this process can write. */
+const catalogueRows: readonly AnyRow[] = [...houseMetrics, ...tokensMetrics];
 /** What `/api/v1/metrics` shows of the house (RESOLUTIONS §2, Metrics endpoints). */
 const SHOWN = /^(svc\.(jobs_total|jobs\.|runtime\.|build_info|up$)|process\.)/;
 
@@ -33,6 +37,7 @@ beforeAll(async () => {
   await rest(daemon, "GET", "/api/v1/jobs", undefined, { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" });
   await grpcUnary(daemon.host, SystemService.method.getHealth, {});
   await rest(daemon, "POST", "/steward.dedup.v1.JobService/GetJob", { jobId: "nobody" });
+  await useTokens();
   scraped = (await rest(daemon, "GET", "/api/v1/metrics")).text;
   // What is open is told while it is open: the last export, after the stop, has no stores any more.
   while (documents() === undefined || answered({ route: "/api/v1/metrics", code: "200" }) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -42,6 +47,20 @@ beforeAll(async () => {
 
 function documents(): number | undefined {
   return receiver.points().findLast((point) => point.metric === "svc.state.rows" && point.attributes["environment"] === "dedup" && point.attributes["table"] === "documents" && point.value > 0)?.value;
+}
+
+/** A token that is minted and revoked, and one request that nobody may make. */
+async function useTokens(): Promise<void> {
+  const host = await startCodeHost();
+  const token = daemon.stderr.map((line) => /root token[^:]*: (\S+)/.exec(line)?.[1]).find((found) => found !== undefined) ?? "";
+  const ask = async (path: string, body: object): Promise<void> => {
+    expect((await vaultRequest(daemon.url, "POST", path, { token, body })).status).toBeLessThan(300);
+  };
+  await ask("github/config", { app_id: 7, prv_key: appKey.privateKey, base_url: host.url });
+  await ask("github/token", { installation_id: 1001 });
+  await ask("sys/leases/revoke-prefix/github/token", {});
+  await vaultRequest(daemon.url, "GET", "secret/4711", { token: "kanarienvogel" });
+  await host.stop();
 }
 
 afterAll(async () => {
@@ -60,12 +79,12 @@ function pointsOf(row: Pick<AnyRow, "name">): ReceivedPoint[] {
 
 describe("the catalogue of the house", () => {
   it("has no row that nobody writes: a daemon that worked a little has pushed each", () => {
-    const unwritten = houseMetrics.filter((row) => !MISFORTUNES.has(row.name) && pointsOf(row).length === 0).map((row) => row.name);
+    const unwritten = catalogueRows.filter((row) => !MISFORTUNES.has(row.name) && pointsOf(row).length === 0).map((row) => row.name);
     expect(unwritten).toEqual([]);
   });
 
   it("holds every metric that is pushed, so that none has no help", () => {
-    const known = new Set(houseMetrics.map((row) => row.name));
+    const known = new Set(catalogueRows.map((row) => row.name));
     expect([...new Set(points.map((point) => point.metric))].filter((name) => !known.has(name))).toEqual([]);
   });
 
@@ -74,7 +93,7 @@ describe("the catalogue of the house", () => {
     const shown = houseMetrics.filter((row) => SHOWN.test(row.name)).map(familyName);
     expect(shown.length).toBeGreaterThan(12);
     expect(shown.filter((name) => !families.has(name.replace(/_(bucket|sum|count)$/, "")))).toEqual([]);
-    expect([...families].filter((name) => /^svc_(gateway|state|pool|export)/.test(name))).toEqual([]);
+    expect([...families].filter((name) => /^svc_(gateway|state|pool|export|tokens)/.test(name))).toEqual([]);
   });
 });
 
@@ -104,6 +123,19 @@ describe("jobs and stores", () => {
     expect(sync("svc.jobs.duration")?.histogram?.count).toBe(1);
     expect(documents()).toBe(Object.keys(smallArchive).length);
     expect(pointsOf({ name: "svc.state.commits" }).findLast((point) => point.attributes["environment"] === "dedup")?.value).toBeGreaterThan(0);
+  });
+});
+
+describe("tokens", () => {
+  it("have the numbers of what happened, and no label that a client chose", () => {
+    const last = (name: string, attributes: object): number | undefined => pointsOf({ name }).findLast((point) => Object.entries(attributes).every(([key, value]) => point.attributes[key] === value))?.value;
+    expect(last("svc.tokens.mints", { mount: "github/", outcome: "ok" })).toBe(1);
+    expect(pointsOf({ name: "svc.tokens.mint.duration" }).at(-1)?.histogram?.count).toBe(1);
+    expect(last("svc.tokens.revocations", { mount: "github/", outcome: "revoked" })).toBe(1);
+    expect(last("svc.tokens.requests", { mount: "(none)", operation: "read", outcome: "denied" })).toBe(1);
+    expect([last("svc.tokens.audit.records", { type: "request" }), last("svc.tokens.audit.records", { type: "response" })]).toEqual([4, 4]);
+    expect([last("svc.tokens.sealed", {}), last("svc.tokens.orphans", {}), last("svc.tokens.stored", {}), last("svc.tokens.leases", { state: "held" })]).toEqual([0, 0, 1, 0]);
+    expect(JSON.stringify(points)).not.toContain("kanarienvogel");
   });
 });
 
