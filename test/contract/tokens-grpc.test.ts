@@ -74,13 +74,9 @@ describe.each([["gRPC", overGrpc], ["Connect", overConnect]])("over %s", (wire, 
 
   it("the state of the manager is the same as over HTTP, without a token", async () => {
     const health = (await vault.ask("GET", "sys/health", { token: "" })).json;
-    expect(toJson(SystemService.method.getHealth.output, await call(SystemService.method.getHealth, {}, {}), { useProtoFieldName: true, alwaysEmitImplicit: true })).toEqual({
-      initialized: health.initialized, sealed: health.sealed, standby: health.standby, server_time_utc: expect.stringMatching(/^\d{10}$/) as string, version: health.version, cluster_name: health.cluster_name, cluster_id: health.cluster_id,
-    });
+    expect(toJson(SystemService.method.getHealth.output, await call(SystemService.method.getHealth, {}, {}), { useProtoFieldName: true, alwaysEmitImplicit: true })).toEqual({ ...health, server_time_utc: expect.stringMatching(/^\d{10}$/) as string });
     const seal = (await vault.ask("GET", "sys/seal-status", { token: "" })).json;
-    expect(toJson(SystemService.method.getSealStatus.output, await call(SystemService.method.getSealStatus, {}, {}), { useProtoFieldName: true, alwaysEmitImplicit: true })).toEqual(
-      Object.fromEntries(["type", "initialized", "sealed", "t", "n", "progress", "version", "storage_type"].map((name) => [name, seal[name]])),
-    );
+    expect(toJson(SystemService.method.getSealStatus.output, await call(SystemService.method.getSealStatus, {}, {}), { useProtoFieldName: true, alwaysEmitImplicit: true })).toEqual(seal);
   });
 
   it("a mount is enabled and configured, under any spelling of its name, and reads as over HTTP", async () => {

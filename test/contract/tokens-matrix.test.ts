@@ -79,8 +79,16 @@ async function tokenOf(policies: readonly string[], more: Readonly<Record<string
   return answer.json.auth.client_token as string;
 }
 
-async function ask(method: Method, path: string, token: string): Promise<VaultAnswer> {
-  return await vault.ask(method, path, { token, ...(method === "POST" ? { body: {} } : method === "PATCH" ? { body: {}, headers: { "content-type": "application/merge-patch+json" } } : {}) });
+/** Failed attempts are bounded by address, so each stranger comes from one of its own. */
+let strangers = 0;
+
+function stranger(): string {
+  strangers += 1;
+  return `127.0.1.${strangers}`;
+}
+
+async function ask(method: Method, path: string, token: string, from = "127.0.0.1"): Promise<VaultAnswer> {
+  return await vault.ask(method, path, { token, from, ...(method === "POST" ? { body: {} } : method === "PATCH" ? { body: {}, headers: { "content-type": "application/merge-patch+json" } } : {}) });
 }
 
 /** What came out for each of many, some at a time and in their order. */
@@ -114,8 +122,8 @@ describe("every path and operation, declared or not", () => {
     ["a revoked token", revoked],
     ["a token whose uses are over", usedUp],
   ])("is refused with %s, whatever it may have been able to do", async (_name, make) => {
-    const token = await make();
-    const open = await each(guarded(), async ([row, method]) => ({ method, path: row.path, answer: await ask(method, row.path, token) }));
+    const [token, from] = [await make(), stranger()];
+    const open = await each(guarded(), async ([row, method]) => ({ method, path: row.path, answer: await ask(method, row.path, token, from) }));
     expect(open.filter(({ answer }) => answer.status !== 403 || answer.text !== DENIED).map(({ method, path, answer }) => `${method} ${path}: ${answer.status} ${answer.text}`)).toEqual([]);
   }, 60_000);
 
@@ -126,13 +134,14 @@ describe("every path and operation, declared or not", () => {
   }, 60_000);
 
   it("tells its help to no stranger", async () => {
-    const told = await each(rows, async (row) => ({ path: row.path, answer: await vault.ask("GET", `${row.path}?help=1`, { token: "" }) }));
+    const from = stranger();
+    const told = await each(rows, async (row) => ({ path: row.path, answer: await vault.ask("GET", `${row.path}?help=1`, { token: "", from }) }));
     expect(told.filter(({ path, answer }) => answer.status !== 403 && !SEALED_TOO.includes(path)).map(({ path, answer }) => `${path}: ${answer.status}`)).toEqual([]);
   });
 
   it("is refused below any mount and where nothing is mounted, declared or not", async () => {
     for (const path of ["github/nope", "sys/nope", "auth/token/nope", "auth/approle/nope", "auth/nope", "cubbyhole/nope", "nope", "identity/x", ""]) {
-      const answer = await vault.ask("GET", path, { token: "" });
+      const answer = await vault.ask("GET", path, { token: "", from: "127.0.2.1" });
       expect([path, answer.status, answer.text]).toEqual([path, 403, DENIED]);
     }
   });
@@ -209,6 +218,20 @@ describe("a token role", () => {
   });
 });
 
+describe("an address that fails too often", () => {
+  it("has to wait, while a live token passes from there", async () => {
+    const from = "127.0.3.1";
+    const answers = await each(Array.from({ length: 1_010 }), async () => (await vault.ask("GET", "github/config", { token: "hvs.guess", from })).status);
+    expect([answers.filter((status) => status === 403).length, answers.filter((status) => status === 429).length]).toEqual([1_000, 10]);
+    const late = await vault.ask("GET", "github/config", { token: "hvs.guess", from });
+    expect([late.status, Number(late.headers["retry-after"]) > 0]).toEqual([429, true]);
+    expect((await vault.ask("POST", "auth/approle/login", { token: "", from, body: { role_id: "x", secret_id: "y" } })).status).toBe(429);
+    expect((await vault.ask("GET", "github/config", { from })).status).toBe(200);
+    expect((await vault.ask("GET", "github/info", { token: "", from })).status).toBe(200);
+    expect((await vault.ask("GET", "github/config", { token: "hvs.guess", from: "127.0.3.2" })).status).toBe(403);
+  }, 60_000);
+});
+
 describe("a sealed daemon", () => {
   it("is sealed by sudo alone, and answers nothing but its state then, not even to root", async () => {
     await policy("sealer", "sys/seal", ["update", "sudo"]);
@@ -221,7 +244,7 @@ describe("a sealed daemon", () => {
 /** A root token that lived for a second. */
 async function expired(): Promise<string> {
   const token = await tokenOf(["root"], { ttl: "1s" });
-  await expect.poll(async () => (await vault.ask("GET", "auth/token/lookup-self", { token })).status, { timeout: 10_000 }).toBe(403);
+  await expect.poll(async () => (await vault.ask("GET", "auth/token/lookup-self", { token, from: "127.0.2.2" })).status, { timeout: 10_000 }).toBe(403);
   return token;
 }
 

@@ -24,16 +24,18 @@ export interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
   /** Text is sent as it is. */
   readonly body?: unknown;
+  /** The loopback address to send from: failed attempts are counted by it. */
+  readonly from?: string;
 }
 
 /** Sends one request, with any method at all. */
-export function vaultRequest(url: string, method: string, path: string, { token, headers, body }: Asking = {}): Promise<VaultAnswer> {
+export function vaultRequest(url: string, method: string, path: string, { token, headers, body, from }: Asking = {}): Promise<VaultAnswer> {
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     // The path goes out as it is written: a URL would resolve its dots.
     const sent = httpRequest({ host: hostname, port, path: `/v1/${path}`,
-      method, agent: false,
+      method, agent: false, ...(from === undefined ? {} : { localAddress: from }),
       headers: { ...(token === undefined ? {} : { "x-vault-token": token }), ...(text === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }), ...headers },
     }, (answer) => {
       const parts: Buffer[] = [];
