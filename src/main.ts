@@ -49,6 +49,10 @@ async function run(invocation: Invocation): Promise<number> {
       const { check } = await import("./commands/check.ts");
       return check(invocation.options, process.env, output);
     }
+    case "root-token": {
+      const { rootToken } = await import("./commands/root-token.ts");
+      return rootToken(invocation.options, process.env, output);
+    }
     case "dedup": {
       const { dedup } = await import("./commands/dedup.ts");
       return dedup(invocation.options);

@@ -58,8 +58,11 @@ export interface CheckArguments extends DaemonArguments {
   readonly directory: string | undefined;
 }
 
+/** What `steward root-token` was asked for: where the state folder is. */
+export type RootTokenArguments = DaemonArguments;
+
 /** A command with a help text of its own. */
-export type HelpTopic = "steward" | "dedup" | "backup" | "check";
+export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token";
 
 /** What is to be done. */
 export type Invocation =
@@ -71,6 +74,7 @@ export type Invocation =
   | { readonly command: "help"; readonly topic: HelpTopic }
   | { readonly command: "backup"; readonly options: BackupArguments }
   | { readonly command: "check"; readonly options: CheckArguments }
+  | { readonly command: "root-token"; readonly options: RootTokenArguments }
   | { readonly command: "version" };
 
 const HEALTHCHECK_MS = 5000;
@@ -82,6 +86,7 @@ export function parseArguments(args: readonly string[]): Invocation {
   if (first === "dedup") return parseDedup(rest);
   if (first === "backup") return parseBackup(rest);
   if (first === "check") return parseCheck(rest);
+  if (first === "root-token") return parseRootToken(rest);
   if (first === "help") return parseHelp(rest);
   throw misuse(`unknown command ${quote(first)}`, nearest(first, commandNames));
 }
@@ -138,10 +143,18 @@ function parseCheck(args: readonly string[]): Invocation {
   return { command: "check", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo"), directory } };
 }
 
+function parseRootToken(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, folderOptions, "root-token");
+  if (parsed.switches.has("help")) return { command: "help", topic: "root-token" };
+  const [extra] = parsed.positionals;
+  if (extra !== undefined) throw misuse(`unexpected argument ${quote(extra)}`, undefined, "root-token");
+  return { command: "root-token", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") } };
+}
+
 function parseHelp(args: readonly string[]): Invocation {
   const [topic] = args;
   if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
-  if (topic === "dedup" || topic === "backup" || topic === "check") return { command: "help", topic };
+  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token") return { command: "help", topic };
   throw misuse(`there is no help on ${quote(topic)}`, nearest(topic, commandNames));
 }
 

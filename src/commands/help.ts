@@ -1,7 +1,8 @@
 /** The help texts, at most 80 columns wide. */
 import type { HelpTopic } from "./arguments.ts";
 
-const steward = `Steward finds near-duplicates in a document archive.
+const steward = `Steward finds near-duplicates in a document archive and hands out
+short-lived GitHub tokens behind a Vault API.
 
 Usage:
   steward [-config FILE]        run the daemon
@@ -12,6 +13,7 @@ Usage:
   steward dedup PATH...         find duplicates once, print them and end
   steward backup DIR            copy the state folder; the daemon may run
   steward check [DIR]           look for damage in the state or in a backup
+  steward root-token            make a root token when the first one was lost
 
 Options of the daemon (one dash or two):
   -config FILE   read this YAML file; without it only the environment counts
@@ -46,10 +48,13 @@ Examples:
   steward -config steward.yaml  start with your own archives
   curl -s 127.0.0.1:8400/api/v1/duplicates
                                 show the groups that were found
+  VAULT_ADDR=http://127.0.0.1:8400 bao read github/doctor
+                                ask whether tokens can be minted
 
 The daemon prints its address on standard output and logs to standard error.
 It ends with 0 after Ctrl-C or SIGTERM, 1 on failure, 2 on wrong use.
-More: steward dedup --help, steward backup --help, steward check --help
+More: steward dedup --help, steward backup --help, steward check --help,
+steward root-token --help
 `;
 
 const dedup = `Finds near-duplicate documents and prints them in groups.
@@ -126,7 +131,31 @@ Steward, or could not be looked at; 3 when the next start puts right what is
 wrong; 2 on wrong use, 130 on Ctrl-C.
 `;
 
-const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check };
+const rootToken = `Makes a root token of the Vault API when the first one was lost.
+
+Usage:
+  steward root-token [OPTIONS]
+
+The token may do everything and never expires. It is printed this once, on
+standard output, and stored nowhere in clear. The daemon must not be running;
+its key must be where the configuration says. The audit records the new token.
+
+Options:
+  --config FILE   the daemon's configuration; it says where the state folder is
+  --demo          make it in the state of the demo
+  --help          print this text
+
+Examples:
+  systemctl stop steward
+  steward root-token --config steward.yaml
+  systemctl start steward
+  bao token revoke -self        end it when what had to be done is done
+
+Ends with 0 when the token was made; 1 when it was not, e.g. because the daemon
+is running, 2 on wrong use.
+`;
+
+const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check, "root-token": rootToken };
 
 /** The help on a topic, with its last line break. */
 export function helpText(topic: HelpTopic): string {

@@ -47,7 +47,7 @@ export const dedupOptions: OptionTable = {
   help: { short: "h" },
 };
 
-/** The options of `steward backup` and `steward check`: where the state folder is, as for the daemon. */
+/** The options of `steward backup`, `steward check` and `steward root-token`: where the state folder is, as for the daemon. */
 export const folderOptions: OptionTable = {
   config: { value: "text" },
   demo: {},
@@ -55,7 +55,7 @@ export const folderOptions: OptionTable = {
 };
 
 /** The commands beside the daemon. */
-export const commandNames: readonly string[] = ["dedup", "backup", "check", "help"];
+export const commandNames: readonly string[] = ["dedup", "backup", "check", "root-token", "help"];
 
 /** The table in the form of `node:util` parseArgs. */
 export function asParseArgs(table: OptionTable): Record<string, ParseArgsOptionDescriptor> {

@@ -4,6 +4,7 @@ import { toStewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import type { Config } from "../kernel/config/config.ts";
+import type { Environment } from "../kernel/config/key.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
@@ -48,7 +49,7 @@ export function placeTokens({ configuration, state, scope, log, needs, tell }: T
   const component: Component = {
     name: "tokens", needs, readiness: "reported",
     async start(signal) {
-      const opened = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) }, optionsOf(configuration, tell), signal);
+      const opened = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) }, { ...tokensOptionsOf(configuration, process.env), ...showRoot(configuration, tell) }, signal);
       tokens = opened;
       report = reportTokens(scope, () => opened.levels());
       if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
@@ -65,12 +66,17 @@ export function placeTokens({ configuration, state, scope, log, needs, tell }: T
   return { component, current: () => tokens, demo: () => demo };
 }
 
-function optionsOf({ config, demo, stateDirectory }: DaemonConfiguration, tell: (line: string) => void): TokensOptions {
+/** What the configuration says of the service. `environment` names proxies and systemd's credentials. */
+export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfiguration, environment: Environment): TokensOptions {
   return {
-    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: proxyOf(process.env),
-    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: process.env["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
-    ...(demo.demo ? {} : { showRoot: (token: string) => tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`) }),
+    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: proxyOf(environment),
+    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: environment["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
   };
+}
+
+/** The demo makes a root token of its own, anew at each start. */
+function showRoot({ demo }: DaemonConfiguration, tell: (line: string) => void): Pick<TokensOptions, "showRoot"> {
+  return demo.demo ? {} : { showRoot: (token) => tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`) };
 }
 
 function mountsOf(config: Config): TokensOptions["mounts"] {

@@ -20,3 +20,10 @@ it.each([
 ])("refuses %j in one line", (args, line) => {
   expect(() => parseArguments(args)).toThrow(line);
 });
+
+it("reads what root-token is asked for", () => {
+  expect(parseArguments(["root-token", "--config", "s.yaml"])).toEqual({ command: "root-token", options: { config: "s.yaml", demo: false } });
+  expect(parseArguments(["help", "root-token"])).toEqual({ command: "help", topic: "root-token" });
+  expect(() => parseArguments(["root-token", "x"])).toThrow(/^steward root-token: unexpected argument "x"/);
+  expect(() => parseArguments(["root-tokn"])).toThrow(/did you mean root-token\?/);
+});

@@ -4,7 +4,7 @@ import { daemonOptions, dedupOptions, folderOptions } from "../../src/commands/o
 import { versionLine } from "../../src/commands/version.ts";
 
 describe("the help", () => {
-  it.each(["steward", "dedup", "backup", "check"] as const)("on %s fits 80 columns and shows examples", (topic) => {
+  it.each(["steward", "dedup", "backup", "check", "root-token"] as const)("on %s fits 80 columns and shows examples", (topic) => {
     const lines = helpText(topic).split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines).toContain("Examples:");
@@ -14,7 +14,7 @@ describe("the help", () => {
   it("names every option there is", () => {
     for (const name of Object.keys(daemonOptions)) expect(helpText("steward")).toMatch(new RegExp(`^ +-${name}( |$)`, "m"));
     for (const name of Object.keys(dedupOptions)) expect(helpText("dedup")).toContain(`  --${name} `);
-    for (const topic of ["backup", "check"] as const) for (const name of Object.keys(folderOptions)) expect(helpText(topic)).toContain(`  --${name} `);
+    for (const topic of ["backup", "check", "root-token"] as const) for (const name of Object.keys(folderOptions)) expect(helpText(topic)).toContain(`  --${name} `);
   });
 
   it("states the ranges that are checked", () => {

@@ -6,7 +6,6 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import { Secret } from "../../kernel/base/secret.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
 import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/audit.ts";
@@ -18,10 +17,10 @@ import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { envelope } from "./http/envelope.ts";
 import { createLeases, type LeasesService } from "./leases/leases.ts";
-import { identityBytes, openIdentity } from "./mounts/identity.ts";
+import { openIdentity, type VaultIdentity } from "./mounts/identity.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
-import { identityRow } from "./mounts/tables.ts";
 import { createPolicies } from "./policies/policies.ts";
+import { newRootId, putRoot } from "./root.ts";
 import { createSystemBackend } from "./system/backend.ts";
 import type { SealControl } from "./system/deps.ts";
 import { createTokens, type TokenStore } from "./token-store/token-store.ts";
@@ -29,7 +28,6 @@ import type { Leases, RevokeBackend } from "./types.ts";
 
 /** Lease times of mounts that set none: 32 days, as in the original (facts §2.6). */
 const SYSTEM_LIMITS = { defaultLeaseTtlMs: 2_764_800_000, maxLeaseTtlMs: 2_764_800_000 };
-const ROOT_LENGTH = 24;
 
 /** What the inside is made of. */
 export interface ManagerDeps {
@@ -144,16 +142,10 @@ async function stopAll({ tokens, leases, mounts, audit, log }: Parts, deadlineMs
 }
 
 /** Shown before it is stored: a crash in between shows another one at the next start, never none. */
-async function makeRoot({ env, ids }: ManagerDeps, showRoot: (token: string) => void, tokens: TokenStore, identity: Awaited<ReturnType<typeof openIdentity>>): Promise<void> {
-  const token = `hvs.${ids.base62(ROOT_LENGTH)}`;
-  showRoot(token);
-  await env.write((tx) => {
-    tokens.createIn(tx, {
-      type: "service", id: Secret.of(token, "first start"), policies: ["root"], path: "auth/token/root", displayName: "root", numUses: 0, parent: undefined, ttlMs: 0, explicitMaxTtlMs: 0,
-      periodMs: 0, renewable: false,
-    });
-    tx.put(identityRow, "vault", identityBytes({ ...identity, rooted: true }));
-  });
+async function makeRoot({ env, ids }: ManagerDeps, showRoot: (token: string) => void, tokens: TokenStore, identity: VaultIdentity): Promise<void> {
+  const id = newRootId(ids);
+  id.use(showRoot);
+  await env.write((tx) => void putRoot(tx, { tokens, identity, id }));
 }
 
 function fixedMount(point: string, kind: Mount["class"], backend: Mount["backend"]): Mount {

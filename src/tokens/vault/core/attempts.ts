@@ -67,6 +67,6 @@ function networkOf(address: string | undefined): string | undefined {
   if (!isIPv6(address) || isLoopback(address)) return address;
   const [head = [], tail = []] = (address.split("%", 1)[0] ?? "").split("::").map((half) => (half === "" ? [] : half.split(":")));
   // What `::` leaves out is zeros.
-  const whole = [...head, ...new Array<string>(8 - head.length - tail.length).fill("0"), ...tail];
+  const whole = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => "0"), ...tail];
   return `${whole.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }

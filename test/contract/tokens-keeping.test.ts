@@ -1,0 +1,93 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CodeHost } from "../../src/demo/code-host/types.ts";
+import { removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
+import { configure, startCodeHost, startVault, type VaultDaemon } from "./vault.ts";
+
+let host: CodeHost;
+
+beforeAll(async () => {
+  host = await startCodeHost();
+});
+
+afterAll(async () => {
+  await host.stop();
+  removeTemporaryFolders();
+});
+
+function configFor(state: string): string {
+  const file = join(temporaryFolder(), "steward.yaml");
+  writeFileSync(file, `state: { directory: ${state} }\n`);
+  return file;
+}
+
+describe("a lost root token", () => {
+  it("is replaced while the daemon is stopped, and only then; the audit has it, and nothing in clear", async () => {
+    const first = await startVault();
+    const config = configFor(first.state);
+    const refused = await runSteward(["root-token", "--config", config]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(new RegExp(`^steward: the state folder ${first.state} is in use by process ${first.daemon.pid}; stop that process`));
+    await first.daemon.stop();
+
+    const made = await runSteward(["root-token", "--config", config]);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toMatch(/^hvs\.[0-9A-Za-z]{24}\n$/);
+    const root = made.stdout.trim();
+    const files = ["tokens.mdb", "audit.log"].map((name) => readFileSync(join(first.state, name), "latin1"));
+    expect(files.some((text) => text.includes(root))).toBe(false);
+    const records = readFileSync(join(first.state, "audit.log"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as { type: string; request: { path: string }; auth?: { client_token?: string } });
+    expect(records.slice(-2).map(({ type, request }) => [type, request.path])).toEqual([["request", "auth/token/root"], ["response", "auth/token/root"]]);
+
+    const again = await startVault({ state: first.state, root });
+    expect(again.daemon.stderr.some((line) => line.includes("root token"))).toBe(false);
+    expect((await again.ask("GET", "auth/token/lookup-self")).json.data).toMatchObject({ path: "auth/token/root", policies: ["root"], ttl: 0, display_name: "root" });
+    expect((await again.ask("GET", "sys/mounts", { token: first.root })).status).toBe(200);
+    expect((await again.ask("POST", "auth/token/revoke-self")).status).toBe(204);
+    await again.daemon.stop();
+  });
+
+  it("is not replaced where no daemon has been, or without the key, and nothing is made there", async () => {
+    const empty = temporaryFolder();
+    const nothing = await runSteward(["root-token", "--config", configFor(empty)]);
+    expect(nothing).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("holds no store of tokens; name the daemon's configuration") as string });
+    const vault = await startVault();
+    await vault.daemon.stop();
+    rmSync(join(vault.state, "tokens.key"));
+    const keyless = await runSteward(["root-token", "--config", configFor(vault.state)]);
+    expect([keyless.code, keyless.stdout]).toEqual([1, ""]);
+    expect(keyless.stderr).toContain("the store of tokens cannot be opened: the key file");
+  });
+
+  it("has a help text that says how", async () => {
+    const help = await runSteward(["root-token", "--help"]);
+    expect([help.code, help.stdout.includes("steward root-token --config steward.yaml")]).toEqual([0, true]);
+    expect(await runSteward(["root-token", "now"])).toMatchObject({ code: 2, stderr: expect.stringContaining("unexpected argument \"now\"") as string });
+  });
+});
+
+describe("a backup", () => {
+  it("of a running daemon with leases is sound, and restores them so that they can still be revoked", async () => {
+    const vault = await startVault();
+    await configure(vault, host);
+    const minted = await Promise.all(Array.from({ length: 20 }, () => vault.ask("POST", "github/token", { body: { installation_id: 1001 } })));
+    const leases = minted.map(({ json }) => json.lease_id as string);
+    const [config, target] = [configFor(vault.state), join(temporaryFolder(), "copy")];
+    const copied = await runSteward(["backup", "--config", config, target]);
+    expect([copied.code, copied.stdout]).toEqual([0, expect.stringMatching(/^tokens\.mdb: /m)]);
+    expect(await runSteward(["check", target])).toMatchObject({ code: 0, stdout: expect.stringMatching(/tokens\.mdb: SOUND.*leases 20/) as string });
+    // What happens afterwards is in no backup.
+    await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: leases[0] } });
+    await vault.daemon.stop();
+    writeFileSync(join(target, "tokens.key"), readFileSync(join(vault.state, "tokens.key")), { mode: 0o600 });
+
+    const restored: VaultDaemon = await startVault({ state: target, root: vault.root });
+    expect((await restored.ask("LIST", "sys/leases/lookup/github/token")).json.data.keys).toHaveLength(20);
+    const before = host.counts().revoked;
+    expect((await restored.ask("PUT", "sys/leases/revoke-prefix/github/token")).status).toBe(204);
+    expect(host.counts().revoked).toBe(before + 19); // one was gone already
+    expect((await restored.ask("POST", "github/token", { body: { installation_id: 1001 } })).status).toBe(200);
+    await restored.daemon.stop();
+  });
+});

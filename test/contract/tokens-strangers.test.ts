@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeTemporaryFolders } from "./daemon.ts";
+import { startVault, vaultRequest, type VaultAnswer, type VaultDaemon } from "./vault.ts";
+
+const PAGE = "https://ui.example.org";
+let vault: VaultDaemon;
+let role: { role_id: string; secret_id: string };
+
+beforeAll(async () => {
+  vault = await startVault();
+  await vault.ask("POST", "sys/auth/approle", { body: { type: "approle" } });
+  await vault.ask("POST", "auth/approle/role/ci", { body: { token_policies: "default", token_ttl: "1h" } });
+  const id = await vault.ask("GET", "auth/approle/role/ci/role-id");
+  const secret = await vault.ask("POST", "auth/approle/role/ci/secret-id");
+  role = { role_id: id.json.data.role_id as string, secret_id: secret.json.data.secret_id as string };
+});
+
+afterAll(async () => {
+  await vault.daemon.stop();
+  removeTemporaryFolders();
+});
+
+function fromPage(method: string, path: string, origin: string, body?: unknown): Promise<VaultAnswer> {
+  return vaultRequest(vault.daemon.url, method, path, { headers: { origin, "sec-fetch-site": "cross-site", "access-control-request-method": "POST" }, body });
+}
+
+describe("pages of other origins (RESOLUTIONS §2, CORS, Cross-site)", () => {
+  it("are not let in while there is no rule for them", async () => {
+    const asked = await fromPage("OPTIONS", "auth/approle/login", PAGE);
+    expect([asked.status, asked.headers["access-control-allow-origin"]]).toEqual([400, undefined]);
+    expect((await fromPage("POST", "auth/approle/login", PAGE, role)).status).toBe(403);
+  });
+
+  it("may ask and log in once sys/config/cors names them, and read why they could not; others may not", async () => {
+    expect((await vault.ask("POST", "sys/config/cors", { body: { allowed_origins: [PAGE.toUpperCase()] } })).status).toBe(204);
+    const asked = await fromPage("OPTIONS", "auth/approle/login", PAGE);
+    expect(asked.status).toBe(200);
+    expect(asked.headers).toMatchObject({ "access-control-allow-origin": PAGE, vary: "Origin", "access-control-allow-methods": expect.stringContaining("LIST") as string, "access-control-allow-headers": expect.stringContaining("X-Vault-Token") as string, "access-control-max-age": "300" });
+    const login = await fromPage("POST", "auth/approle/login", PAGE, role);
+    expect([login.status, login.headers["access-control-allow-origin"]]).toEqual([200, PAGE]);
+    const wrong = await fromPage("POST", "auth/approle/login", PAGE, { ...role, secret_id: "wrong" });
+    expect([wrong.status, wrong.headers["access-control-allow-origin"]]).toEqual([400, PAGE]);
+    const own = await vaultRequest(vault.daemon.url, "GET", "auth/token/lookup-self", { token: login.json.auth.client_token as string, headers: { origin: PAGE, "sec-fetch-site": "cross-site" } });
+    expect([own.status, own.headers["access-control-allow-origin"]]).toEqual([200, PAGE]);
+
+    const foreign = await fromPage("OPTIONS", "auth/approle/login", "https://elsewhere.example");
+    expect([foreign.status, foreign.headers["access-control-allow-origin"]]).toEqual([403, undefined]);
+    const refused = await fromPage("POST", "auth/approle/login", "https://elsewhere.example", role);
+    expect([refused.status, refused.headers["access-control-allow-origin"]]).toEqual([403, undefined]);
+  });
+
+  it("are out again when the rule goes", async () => {
+    expect((await vault.ask("DELETE", "sys/config/cors")).status).toBe(204);
+    expect((await fromPage("OPTIONS", "auth/approle/login", PAGE)).status).toBe(400);
+    expect((await fromPage("POST", "auth/approle/login", PAGE, role)).status).toBe(403);
+  });
+});
+
+describe("logins", () => {
+  it("end with sys/leases/revoke-prefix on their auth mount, and with the mount", async () => {
+    const logIn = async (): Promise<string> => (await vaultRequest(vault.daemon.url, "POST", "auth/approle/login", { body: role })).json.auth.client_token as string;
+    const lives = async (token: string): Promise<boolean> => (await vault.ask("GET", "auth/token/lookup-self", { token })).status === 200;
+    const [first, child] = [await logIn(), (await vault.ask("POST", "auth/token/create", { body: { policies: ["default"], ttl: "1h" } })).json.auth.client_token as string];
+    expect((await vault.ask("PUT", "sys/leases/revoke-prefix/auth/approle/login")).status).toBe(204);
+    expect([await lives(first), await lives(child)]).toEqual([false, true]);
+    expect((await vault.ask("PUT", "sys/leases/revoke-prefix/auth/token")).status).toBe(204);
+    expect([await lives(child), await lives(vault.root)]).toEqual([false, true]);
+    const second = await logIn();
+    expect(await lives(second)).toBe(true);
+    expect((await vault.ask("DELETE", "sys/auth/approle")).status).toBe(204);
+    expect(await lives(second)).toBe(false);
+  });
+});
+
+describe("failed attempts", () => {
+  it("from one address end in 429 with a time to wait, and keep out nobody who has a token", async () => {
+    const knock = (): Promise<VaultAnswer> => vaultRequest(vault.daemon.url, "GET", "auth/token/lookup-self", { token: "hvs.wrong" });
+    const answers: VaultAnswer[] = [];
+    for (let round = 0; round < 40; round++) answers.push(...await Promise.all(Array.from({ length: 30 }, knock)));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 403).length).toBeGreaterThan(900);
+    expect(refused.length).toBeGreaterThan(100);
+    expect(refused[0]?.json.errors).toEqual([expect.stringMatching(/^too many failed attempts from 127\.0\.0\.1; try again in \d+ s$/)]);
+    expect(Number(refused[0]?.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await vaultRequest(vault.daemon.url, "POST", "sys/wrapping/unwrap", { body: { token: "hvs.wrong" } })).status).toBe(429);
+    expect((await vault.ask("GET", "auth/token/lookup-self")).status).toBe(200);
+    expect((await vaultRequest(vault.daemon.url, "GET", "github/info")).status).toBe(200);
+    expect((await vaultRequest(vault.daemon.url, "GET", "sys/health")).status).toBe(200);
+    expect(vault.daemon.stderr.filter((line) => line.includes("fails to log in too often"))).toHaveLength(1);
+  });
+});
