@@ -15,6 +15,8 @@ import { childPolicies } from "./child-policies.ts";
 import { tokenRole } from "./roles.ts";
 import { hasSudo } from "./sudo.ts";
 
+/** Of a name that a message repeats. */
+const LONGEST_ECHO = 100;
 const COERCE: Readonly<Record<string, CoerceRule>> = { policies: "comma_list", ttl: "duration", lease: "duration", explicit_max_ttl: "duration", period: "duration" };
 
 /** The three ways to make a token. */
@@ -72,7 +74,7 @@ async function makeToken(deps: AuthDeps, request: PathRequest, orphan: boolean):
 function wishOf(deps: AuthDeps, request: PathRequest, { parent, orphan }: { readonly parent: TokenEntry; readonly orphan: boolean }): Wish {
   const { fields } = request;
   const sudo = hasSudo(deps.policies, parent, `${request.mountPoint}${request.path}`);
-  const role = roleOf(deps, fields);
+  const role = roleOf(deps, request);
   const [given, row] = [givenOf(fields), role?.row];
   if (!sudo) refuseWithoutSudo(fields, given.periodMs, role !== undefined);
   if (fields.text("entity_alias")) throw logicalError("entity aliases need identities, which are not served", { field: "entity_alias", rule: "unsupported" });
@@ -86,11 +88,12 @@ function wishOf(deps: AuthDeps, request: PathRequest, { parent, orphan }: { read
   return { ...wish, policies };
 }
 
-function roleOf({ env }: AuthDeps, fields: Fields): Wish["role"] {
-  const name = fields.text("role_name");
+/** Only the path names a role: it is what policies rule over. */
+function roleOf({ env }: AuthDeps, { path, fields }: PathRequest): Wish["role"] {
+  const name = path.startsWith("create/") ? fields.text("role_name") : undefined;
   if (name === undefined) return undefined;
   const row = tokenRole(env, name);
-  if (row === undefined) throw logicalError(`unknown role ${name}`, { field: "role_name", rule: "role" });
+  if (row === undefined) throw logicalError(`unknown role ${name.slice(0, LONGEST_ECHO)}`, { field: "role_name", rule: "role" });
   return { name, row };
 }
 

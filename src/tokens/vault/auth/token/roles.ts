@@ -13,9 +13,9 @@ import { TOKEN_TYPES } from "../grants.ts";
 /** A role's name is one segment of a path; this bounds its key. */
 const LONGEST_NAME = 256;
 
-/** The role of this name. */
+/** The role of this name, which may be any text. */
 export function tokenRole(env: Env, name: string): TokenRoleRow | undefined {
-  return name.length > LONGEST_NAME ? undefined : env.read((snapshot) => snapshot.get(tokenRoles, name));
+  return name.length > LONGEST_NAME || !name.isWellFormed() ? undefined : env.read((snapshot) => snapshot.get(tokenRoles, name));
 }
 
 /** The paths of roles. */
