@@ -29,6 +29,7 @@ if (flushMs > 0 && isMainThread) {
   const file = await openFile(join(folder, "file"), "w");
   const handle = Object.getPrototypeOf(file) as object;
   slow(handle, "datasync");
+  slow(handle, "write"); // of the audit's files, whose writes are flushes
   slow(handle, "sync");
   await file.close();
   const database = open({ path: join(folder, "data.mdb"), noSubdir: true });

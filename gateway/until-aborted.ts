@@ -4,13 +4,17 @@ import { StewardError } from "../src/kernel/base/errors.ts";
 
 /** What `make` promises, or `deadline` after that many milliseconds; its signal fires then, and when the other one does. */
 export async function within<T>(ms: number, signal: AbortSignal, clock: Clock, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const late = new AbortController();
-  const timer = clock.timer(clock.monotonic() + ms, () => late.abort(new StewardError("deadline", `the request took longer than ${ms / 1000} s and was given up; ask for less, or again later`, { remedy: "ask for less, or again later" })));
-  const either = AbortSignal.any([signal, late.signal]);
+  // By hand: a signal of AbortSignal.any is looked after by the collector, and there is one for each request.
+  const either = new AbortController();
+  const stop = (): void => either.abort(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const timer = clock.timer(clock.monotonic() + ms, () => either.abort(new StewardError("deadline", `the request took longer than ${ms / 1000} s and was given up; ask for less, or again later`, { remedy: "ask for less, or again later" })));
   try {
-    return await orAborted(make(either), either);
+    return await orAborted(make(either.signal), either.signal);
   } finally {
     timer[Symbol.dispose]();
+    signal.removeEventListener("abort", stop);
   }
 }
 

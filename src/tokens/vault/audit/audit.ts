@@ -2,7 +2,6 @@
  * The audit: every request and every answer stands in a file before anything happens and before anything is said. While no device
  * takes records nothing is done at all (RESOLUTIONS T23).
  */
-import type { FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
@@ -39,7 +38,7 @@ export interface AuditDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Makes what was written durable; `fdatasync` unless said otherwise. */
+  /** Runs after each write, see `Flush`. */
   readonly flush?: Flush;
 }
 
@@ -131,7 +130,7 @@ async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: num
       options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
     },
     name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0,
-    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, flush: deps.flush ?? dataSync }, resolve(directory, config.filePath), mode),
+    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
   };
 }
 
@@ -154,10 +153,6 @@ function refusal({ info, name }: Device, thrown: unknown): StewardError {
     rule: "audit", remedy: full ? "free space on its disk; Steward goes on by itself" : (cause.remedy ?? "see that the file can be written"), cause: thrown,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
   });
-}
-
-async function dataSync(file: FileHandle): Promise<void> {
-  await file.datasync();
 }
 
 const DISCARD: Sink = { append: () => Promise.resolve(), reopen: () => Promise.resolve(), close: () => Promise.resolve(), fresh: false };

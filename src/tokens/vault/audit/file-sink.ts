@@ -1,6 +1,6 @@
 /**
- * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. While one batch is written and flushed
- * the next gathers, so that many requests share a flush. Nothing is ever removed: what a crash or a full disk tore is closed by a
+ * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. The file is open with O_DSYNC, so that a
+ * write is its own flush; while one batch is written the next gathers, so that many requests share it. Nothing is ever removed: what a crash or a full disk tore is closed by a
  * newline, and the next record stands on a line of its own.
  */
 import { constants } from "node:fs";
@@ -16,13 +16,13 @@ const BATCH_BYTES = 4 * 2 ** 20;
 const LOOK_EVERY_MS = 1_000;
 const NEWLINE = 0x0a;
 
-/** Makes what was written durable. */
+/** Runs after each write, e.g. to make it take longer or fail. */
 export type Flush = (file: FileHandle) => Promise<void>;
 
 /** What a sink works with. */
 export interface FileSinkDeps {
   readonly clock: Clock;
-  readonly flush: Flush;
+  readonly flush?: Flush;
 }
 
 /** Where lines go. */
@@ -38,7 +38,8 @@ export interface Sink {
 }
 
 interface Waiting {
-  readonly bytes: Buffer;
+  readonly line: string;
+  readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -78,13 +79,13 @@ class FileSink implements Sink {
 
   append(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const bytes = Buffer.from(line);
+      const bytes = Buffer.byteLength(line);
       if (this.#closed) return reject(new StewardError("not_ready", `the audit file ${this.#file.path} is closed`));
-      if (this.#queuedBytes > 0 && this.#queuedBytes + bytes.length > QUEUE_BYTES) {
+      if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > QUEUE_BYTES) {
         return reject(new StewardError("exhausted", `more records wait for the audit file ${this.#file.path} than its disk can take`, { rule: "audit queue", remedy: "try again later", retryAfterMs: 1_000 }));
       }
-      this.#queue.push({ bytes, resolve, reject });
-      this.#queuedBytes += bytes.length;
+      this.#queue.push({ line, bytes, resolve, reject });
+      this.#queuedBytes += bytes;
       this.#writing ??= this.#write();
     });
   }
@@ -108,12 +109,12 @@ class FileSink implements Sink {
     while (this.#queue.length > 0) {
       const batch = this.#take();
       try {
-        await this.#turn();
-        await this.#find();
-        await this.#put(Buffer.concat(this.#torn ? [Buffer.of(NEWLINE), ...batch.map(({ bytes }) => bytes)] : batch.map(({ bytes }) => bytes)));
-        await this.#deps.flush(this.#handle);
+        if (this.#next !== undefined) await this.#turn();
+        if (this.#deps.clock.monotonic() >= this.#lookAtMs) await this.#find();
+        await this.#put(Buffer.from(`${this.#torn ? "\n" : ""}${batch.map(({ line }) => line).join("")}`));
         for (const { resolve } of batch) resolve();
       } catch (error) {
+        this.#torn = await isTorn(this.#handle);
         for (const { reject } of batch) reject(error);
       }
     }
@@ -122,9 +123,9 @@ class FileSink implements Sink {
 
   #take(): Waiting[] {
     let bytes = 0;
-    const end = this.#queue.findIndex((waiting) => (bytes += waiting.bytes.length) >= BATCH_BYTES);
+    const end = this.#queue.findIndex((waiting) => (bytes += waiting.bytes) >= BATCH_BYTES);
     const batch = this.#queue.splice(0, end < 0 ? this.#queue.length : end + 1);
-    this.#queuedBytes -= batch.reduce((sum, waiting) => sum + waiting.bytes.length, 0);
+    this.#queuedBytes -= batch.reduce((sum, waiting) => sum + waiting.bytes, 0);
     return batch;
   }
 
@@ -132,15 +133,14 @@ class FileSink implements Sink {
     for (let at = 0; at < bytes.length; ) {
       const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, null);
       at += bytesWritten;
-      if (bytesWritten > 0) this.#torn = bytes[at - 1] !== NEWLINE;
     }
+    this.#torn = false;
+    await this.#deps.flush?.(this.#handle);
   }
 
   /** A file that was removed takes records that nobody will ever read. */
   async #find(): Promise<void> {
-    const now = this.#deps.clock.monotonic();
-    if (now < this.#lookAtMs) return;
-    this.#lookAtMs = now + LOOK_EVERY_MS;
+    this.#lookAtMs = this.#deps.clock.monotonic() + LOOK_EVERY_MS;
     if ((await this.#handle.stat()).nlink > 0) return;
     this.#next = await openAudited(this.#file.path, this.#file.mode);
     await this.#turn();
@@ -160,16 +160,25 @@ class FileSink implements Sink {
 async function openAudited(path: string, mode: number): Promise<Opened> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
+    handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_DSYNC | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
     const { mode: present, size } = await checkedStat(handle, path);
     if ((present & 0o777) !== mode) await handle.chmod(mode);
-    const last = Buffer.alloc(1);
-    if (size > 0) await handle.read(last, 0, 1, size - 1);
-    else await flushFolder(dirname(path));
-    return { handle, empty: size === 0, torn: size > 0 && last[0] !== NEWLINE };
+    if (size === 0) await flushFolder(dirname(path));
+    return { handle, empty: size === 0, torn: await isTorn(handle) };
   } catch (error) {
     await handle?.close();
     throw cannotOpen(path, error);
+  }
+}
+
+/** Whether the last line has no end; when that cannot be seen, it counts as torn. */
+async function isTorn(handle: FileHandle): Promise<boolean> {
+  try {
+    const { size } = await handle.stat();
+    const last = Buffer.alloc(1);
+    return size > 0 && ((await handle.read(last, 0, 1, size - 1)).bytesRead === 0 || last[0] !== NEWLINE);
+  } catch {
+    return true;
   }
 }
 

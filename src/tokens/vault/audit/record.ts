@@ -33,6 +33,9 @@ interface Hashed {
 /** A recorder over the hash of its device. */
 export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
   const kept = new Map<string, Hashed>();
+  /** What two records of a request have in common, and all those of a token. */
+  const ofRequests = new WeakMap<AuditRequest, { readonly auth: string; readonly request: string }>();
+  const ofEntries = new WeakMap<TokenEntry, { readonly identity: string; readonly remainder: string }>();
   const accessorOf = (accessor: string): string => (options.hmacAccessor && accessor !== "" ? hash(accessor) : accessor);
 
   // A token comes again with every request of its owner; its entry's key names it without being it.
@@ -50,7 +53,24 @@ export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
     const { entry, id } = request.token ?? {};
     const results = object({ allowed: String(request.allowed), granting_policies: listOrNone(request.granting.map((name) => ({ name, namespace_id: "root", type: "acl" }))) });
     if (entry === undefined) return object({ client_token: textOrNone(id?.use(hash)), policy_results: results, token_type: text("default") });
-    return object({ ...identity(hashedToken(id, entry), entry), policy_results: results, ...remainder(entry) });
+    const known = ofEntry(id, entry);
+    return `{${known.identity},"policy_results":${results},${known.remainder}}`;
+  }
+
+  function ofEntry(id: Secret | undefined, entry: TokenEntry): { readonly identity: string; readonly remainder: string } {
+    const known = ofEntries.get(entry);
+    if (known !== undefined) return known;
+    const fresh = { identity: object(identity(hashedToken(id, entry), entry)).slice(1, -1), remainder: object(remainder(entry)).slice(1, -1) };
+    if (entry.key !== "") ofEntries.set(entry, fresh); // else it stands for any id
+    return fresh;
+  }
+
+  function common(request: AuditRequest): { readonly auth: string; readonly request: string } {
+    const known = ofRequests.get(request);
+    if (known !== undefined) return known;
+    const fresh = { auth: auth(request), request: asked(request) };
+    ofRequests.set(request, fresh);
+    return fresh;
   }
 
   function asked(request: AuditRequest): string {
@@ -79,8 +99,8 @@ export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
 
   const line = (nowMs: number, type: string, members: Members): string => `${options.prefix}${object({ time: text(rfc3339(nowMs)), type: text(type), ...members })}\n`;
   return {
-    request: (nowMs, request, error) => line(nowMs, "request", { auth: auth(request), request: asked(request), error: textOrNone(error) }),
-    response: (nowMs, request, response) => line(nowMs, "response", { auth: auth(request), request: asked(request), response: answered(nowMs, request, response) }),
+    request: (nowMs, request, error) => line(nowMs, "request", { ...common(request), error: textOrNone(error) }),
+    response: (nowMs, request, response) => line(nowMs, "response", { ...common(request), response: answered(nowMs, request, response) }),
     test: (nowMs, id) => line(nowMs, "request", {
       auth: "{\"token_type\":\"default\"}", request: object({ id: text(id), operation: text("update"), namespace: "{\"id\":\"root\"}", path: text("sys/audit/test") }),
     }),
@@ -111,8 +131,12 @@ function elided(data: Data): Data {
 }
 
 function object(members: Members): string {
-  const written = Object.entries(members).filter(([, value]) => value !== undefined && value !== "");
-  return `{${written.map(([name, value]) => `"${name}":${value ?? ""}`).join(",")}}`;
+  let written = "";
+  for (const name in members) {
+    const value = members[name];
+    if (value !== undefined && value !== "") written += `${written === "" ? "" : ","}"${name}":${value}`;
+  }
+  return `{${written}}`;
 }
 
 function text(value: string): string {

@@ -98,10 +98,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
   });
 
   return {
-    async intend(request) {
-      if (env.read((snapshot) => snapshot.count(leases)) < leases.limit.rows) return await records.intend(request);
-      throw new StewardError("disk_full", `there are ${leases.limit.rows} leases, the most there may be`, { rule: "lease limit", remedy: "let some end, or revoke them" });
-    },
+    intend: (request) => records.intend(request),
     drop: (intent) => records.drop(intent),
     orphan: (intent, reason, about) => records.orphan(intent, reason, about),
     orphans: () => records.orphans(),

@@ -12,7 +12,7 @@ import type { Intent, Leases } from "../types.ts";
 import { LONGEST_PATH } from "./book.ts";
 import type { LeaseClock } from "./lease-clock.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
-import { intents, orphans } from "./tables.ts";
+import { intents, leases, orphans } from "./tables.ts";
 import { orphanTimer } from "./timers.ts";
 
 /**
@@ -58,7 +58,10 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
       }
       const row = intentRow(request, clock.now());
       if (row.aboutJson.length > LONGEST_ABOUT) row.aboutJson = "{}";
-      await env.write((tx) => tx.put(intents, requestId, row));
+      await env.write((tx) => {
+        if (tx.count(leases) >= leases.limit.rows) throw new StewardError("disk_full", `there are ${leases.limit.rows} leases, the most there may be`, { rule: "lease limit", remedy: "let some end, or revoke them" });
+        tx.put(intents, requestId, row);
+      });
       return { requestId };
     },
     drop({ requestId }) {

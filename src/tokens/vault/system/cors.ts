@@ -18,11 +18,15 @@ export interface VaultCors {
 
 const OFF: VaultCors = { enabled: false, allowedOrigins: [], allowedHeaders: [] };
 const ORIGINS_MOST = 100;
+/** The rule of each store, asked for with every request. */
+const known = new WeakMap<Env, VaultCors>();
 
-/** Reads the rule in force; a sealed store answers no foreign page. */
+/** The rule in force; a sealed store answers no foreign page. */
 export function vaultCors(env: Env): VaultCors {
   if (env.keyring?.status().sealed === true) return OFF;
-  return env.read((snapshot) => snapshot.get(corsRow, "cors")) ?? OFF;
+  const rule = known.get(env) ?? env.read((snapshot) => snapshot.get(corsRow, "cors")) ?? OFF;
+  known.set(env, rule);
+  return rule;
 }
 
 /** The path. */
@@ -37,11 +41,17 @@ export function corsPath({ env }: SystemDeps): Path {
       write: async ({ fields }) => {
         const [enabled, allowedOrigins, allowedHeaders] = [fields.boolean("enable") ?? true, fields.texts("allowed_origins") ?? [], fields.texts("allowed_headers") ?? []];
         if (enabled) assertOrigins(allowedOrigins);
-        await env.write((tx) => tx.put(corsRow, "cors", create(VaultCorsRowSchema, { enabled, allowedOrigins: [...allowedOrigins], allowedHeaders: [...allowedHeaders] })));
+        await env.write((tx) => {
+          tx.put(corsRow, "cors", create(VaultCorsRowSchema, { enabled, allowedOrigins: [...allowedOrigins], allowedHeaders: [...allowedHeaders] }));
+          tx.after(() => known.delete(env));
+        });
         return undefined;
       },
       delete: async () => {
-        await env.write((tx) => tx.delete(corsRow, "cors"));
+        await env.write((tx) => {
+          tx.delete(corsRow, "cors");
+          tx.after(() => known.delete(env));
+        });
         return undefined;
       },
     },
