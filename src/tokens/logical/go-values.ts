@@ -43,7 +43,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1
 /** The largest duration of Go: 2^63 ns. */
 const LONGEST_MS = 9_223_372_036_854;
 
-/** `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`). Whole milliseconds, never negative. */
+/** `parseutil.ParseDurationSecond` of a text: seconds (`60`), days (`7d`) or Go's units (`1h30m`). Whole milliseconds, never negative; 0 only for none. */
 export function parseGoDurationMs(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;
@@ -57,7 +57,8 @@ export function parseGoDurationMs(text: string): number {
 export function checkedDuration(ms: number): number {
   if (ms < 0) throw new GoValueError("cannot provide negative value");
   if (!(ms <= LONGEST_MS)) throw new GoValueError("the duration is longer than 292 years");
-  return Math.floor(ms) + 0;
+  // What is some time stays some: none means "the usual time" or "not wrapped" to whoever reads it.
+  return ms > 0 ? Math.max(1, Math.floor(ms)) : 0;
 }
 
 function unitsMs(text: string): number {
