@@ -1,0 +1,182 @@
+/** Disks that are full while tokens are minted: 507, no token without a record, reading and revoking go on, and back to normal when there is room (RESOLUTIONS T23; reliability D.3 no. 6, 24). */
+import { existsSync, readFileSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { CodeHost } from "../../../src/demo/code-host/types.ts";
+import { mountSmallDisk, noSmallDisk } from "../../kernel/state/fixtures/small-disk.ts";
+import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
+import { configure, startCodeHost, startVault, type VaultAnswer, type VaultDaemon } from "../../contract/vault.ts";
+
+if (noSmallDisk !== undefined) process.stderr.write(`the tests of tokens on a small disk are skipped: ${noSmallDisk}\n`);
+
+/** Holds the store, its reserve and some hundred mints. */
+const DISK_MIB = 64;
+/** Until when things are as before (reliability D.3 no. 6). */
+const BACK_MS = 10_000;
+const MOST_MINTS = 3_000;
+
+afterAll(removeTemporaryFolders);
+
+interface House {
+  readonly host: CodeHost;
+  readonly vault: VaultDaemon;
+}
+
+async function house(state: string, auditFile: string): Promise<House> {
+  const host = await startCodeHost();
+  const vault = await startVault({ state, config: `tokens: { audit: [{ file_path: ${auditFile} }] }` });
+  onTestFinished(async () => {
+    expect(await vault.daemon.stop()).toEqual({ code: 0, signal: null });
+    await host.stop();
+  });
+  expect((await configure(vault, host)).status).toBe(204);
+  return { host, vault };
+}
+
+/** Takes all room there is; gives how to give it back. */
+function fill(disk: string): () => void {
+  const ballast = join(disk, "ballast");
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(ballast, new Uint8Array(bavail * bsize));
+  return () => rmSync(ballast);
+}
+
+const mint = ({ vault }: House): Promise<VaultAnswer> => vault.ask("POST", "github/token", { body: { installation_id: 1001 } });
+
+/** Mints until the disk refuses; the refusal. */
+async function mintUntilFull(at: House): Promise<VaultAnswer> {
+  for (let count = 0; count < MOST_MINTS; count++) {
+    const answer = await mint(at);
+    if (answer.status !== 200) return answer;
+  }
+  throw new Error(`${MOST_MINTS} mints and no end`);
+}
+
+async function leaseCount({ vault }: House): Promise<number> {
+  return (await vault.ask("GET", "sys/leases/count")).json.data.lease_count as number;
+}
+
+async function orphanCount({ vault }: House): Promise<number> {
+  return (await vault.ask("GET", "sys/leases/orphans")).json.data.orphans.length as number;
+}
+
+describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
+  it("where the store is: refuses mints, reads and revokes on, and mints again when there is room", { timeout: 180_000 }, async () => {
+    const disk = mountSmallDisk(DISK_MIB);
+    const at = await house(disk, join(temporaryFolder(), "audit.log"));
+    const { host, vault } = at;
+    const first = (await mint(at)).json.lease_id as string;
+    const free = fill(disk);
+    const refused = await mintUntilFull(at);
+    expect([refused.status, refused.text]).toEqual([507, expect.stringMatching(/full|no room/) as string]);
+    for (let round = 0; round < 20; round++) expect((await mint(at)).status).toBe(507);
+    await Promise.all(Array.from({ length: 20 }, async () => expect((await mint(at)).status).toBe(507)));
+    // What the platform made is leased or shown; what was refused was not asked for, or was taken back.
+    await vi.waitFor(async () => expect(host.counts().live).toBeLessThanOrEqual(await leaseCount(at) + await orphanCount(at)), { timeout: BACK_MS });
+    expect((await vault.ask("GET", "github/config")).status).toBe(200);
+    expect((await vault.ask("GET", "sys/health")).status).toBe(200);
+    expect((await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: first } })).status).toBe(200);
+    expect((await vault.ask("POST", "sys/policies/acl/x", { body: { policy: "path \"x\" { capabilities = [\"read\"] }" } })).status).toBe(507);
+    const revoked = host.counts().revoked;
+    expect((await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: first } })).status).toBe(204);
+    expect(host.counts().revoked).toBe(revoked + 1);
+    free();
+    await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
+    expect(host.counts().live).toBe(await leaseCount(at) + await orphanCount(at));
+  });
+
+  it("since the platform was asked: the token that cannot be recorded is taken back", { timeout: 120_000 }, async () => {
+    const disk = mountSmallDisk(DISK_MIB);
+    const at = await house(disk, join(temporaryFolder(), "audit.log"));
+    const { host } = at;
+    host.faults.next("mint", { kind: "delay", ms: 3_000 }, 8);
+    const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
+    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 10_000 });
+    const free = fill(disk);
+    // Whatever slack the store has is used up by other writes.
+    for (let row = 0; (await at.vault.ask("POST", `github/permissionset/s${row}`, { body: { installation_id: 1001, repositories: Array.from({ length: 400 }, (_, each) => `repository-${each}`) } })).status !== 507; row++) expect(row).toBeLessThan(3_000);
+    const answers = await pending;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([507]));
+    await vi.waitFor(async () => expect(host.counts()).toMatchObject({ minted: 8, live: await orphanCount(at) }), { timeout: BACK_MS });
+    expect(await leaseCount(at)).toBe(0);
+    free();
+    await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
+  });
+
+  it("where the audit is: nothing is done and nothing is said without its record, and it goes on by itself", { timeout: 120_000 }, async () => {
+    const disk = mountSmallDisk(1);
+    const at = await house(temporaryFolder(), join(disk, "audit.log"));
+    const { host, vault } = at;
+    const free = fill(disk);
+    // The page that the file has begun takes a few more records.
+    const refused = await mintUntilFull(at);
+    expect([refused.status, refused.text]).toEqual([507, expect.stringMatching(/audit device file\/ .*does not take records: its disk is full.*free space/) as string]);
+    const asked = host.requests().mint;
+    for (const [method, path] of [["POST", "github/token"], ["GET", "github/config"], ["GET", "sys/mounts"], ["GET", "auth/token/lookup-self"], ["POST", "auth/token/create"]] as const) {
+      const answer = await vault.ask(method, path, method === "POST" ? { body: path === "github/token" ? { installation_id: 1001 } : {} } : {});
+      expect([path, answer.status]).toEqual([path, 507]);
+      expect(answer.text).not.toMatch(/ghs_|hvs\./);
+    }
+    expect(host.requests().mint).toBe(asked);
+    expect((await vault.ask("GET", "sys/health")).status).toBe(200);
+    free();
+    expect((await mint(at)).status).toBe(200);
+    expect(host.counts().live).toBe(await leaseCount(at) + await orphanCount(at));
+    // What was torn when the room ended stands on a line of its own; every other line is a record.
+    const lines = readFileSync(join(disk, "audit.log"), "utf8").trimEnd().split("\n");
+    const broken = lines.filter((line) => !isJson(line));
+    expect(broken.length).toBeLessThanOrEqual(1);
+  });
+});
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("an audit file", () => {
+  it("that was renamed is written until SIGHUP, then a new one of its name", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "audit.log");
+    const at = await house(temporaryFolder(), file);
+    renameSync(file, `${file}.1`);
+    await at.vault.ask("GET", "github/config");
+    const before = readFileSync(`${file}.1`, "utf8");
+    expect(before).toContain("github/config");
+    process.kill(at.vault.daemon.pid, "SIGHUP");
+    await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 5_000 });
+    expect((await mint(at)).status).toBe(200);
+    expect(readFileSync(file, "utf8")).toContain("github/token");
+    expect(readFileSync(`${file}.1`, "utf8")).toBe(before);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("that was removed is made anew within moments", async () => {
+    const file = join(temporaryFolder(), "audit.log");
+    const at = await house(temporaryFolder(), file);
+    rmSync(file);
+    await vi.waitFor(async () => {
+      expect((await at.vault.ask("GET", "github/config")).status).toBe(200);
+      expect(existsSync(file)).toBe(true);
+    }, { timeout: 5_000, interval: 100 });
+    expect((await mint(at)).status).toBe(200);
+    expect(readFileSync(file, "utf8")).toContain("github/token");
+  });
+
+  it("whose folder has moved away at SIGHUP stays in use, and requests go on being recorded", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "audit.log");
+    const at = await house(temporaryFolder(), file);
+    renameSync(file, `${file}.1`);
+    renameSync(folder, `${folder}-away`);
+    onTestFinished(() => rmSync(`${folder}-away`, { recursive: true, force: true }));
+    process.kill(at.vault.daemon.pid, "SIGHUP");
+    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("could not be reopened"), { timeout: 5_000 });
+    expect((await mint(at)).status).toBe(200);
+    expect(readFileSync(join(`${folder}-away`, "audit.log.1"), "utf8")).toContain("github/token");
+  });
+});
