@@ -175,7 +175,7 @@ function gatewayComponent(house: House): Component {
       const vault = house.tokens?.current()?.service;
       house.gateway = createGateway({
         services: [...(service?.rpc ?? []), ...(vault?.rpc ?? [])],
-        plain: [...(vault?.plain ?? []), ...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo })],
+        plain: [...(vault?.plain ?? []), ...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo, documents: service !== undefined, tokens: vault !== undefined })],
         probes: {
           live: () => ({ ok: true, reasons: [] }),
           ready: () => supervisor.ready(),

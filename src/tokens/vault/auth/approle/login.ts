@@ -1,6 +1,6 @@
 /**
  * `login`: a role id and a secret id become a token. Whatever does not fit, the answer is the same; ids are found by their HMACs, so
- * that the time taken says nothing about how much of one was right. How often somebody may try is the gateway's matter.
+ * that the time taken says nothing about how much of one was right. How often somebody may fail is the core's matter.
  */
 import { create } from "@bufbuild/protobuf";
 import { SecretIdRowSchema, type ApproleRow, type SecretIdRow } from "../../../../gen/steward/state/v1/tokens_auth_pb.ts";
