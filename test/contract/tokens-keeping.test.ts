@@ -1,8 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import type { CodeHost } from "../../src/demo/code-host/types.ts";
-import { removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
+import { removeTemporaryFolders, rest, runSteward, temporaryFolder } from "./daemon.ts";
+import { grpcUnary } from "./rpc.ts";
 import { configure, startCodeHost, startVault, type VaultDaemon } from "./vault.ts";
 
 let host: CodeHost;
@@ -89,5 +91,21 @@ describe("a backup", () => {
     expect(host.counts().revoked).toBe(before + 19); // one was gone already
     expect((await restored.ask("POST", "github/token", { body: { installation_id: 1001 } })).status).toBe(200);
     await restored.daemon.stop();
+  });
+});
+
+describe("a sealed store", () => {
+  it("is not serving by its own health, and closes neither the process's nor the page's", async () => {
+    const vault = await startVault();
+    const status = async (service: string): Promise<Status> => (await grpcUnary(vault.daemon.host, Health.method.check, { service })).status;
+    const shown = async (): Promise<unknown[]> => [
+      (await rest(vault.daemon, "GET", "/readyz")).text, (await vault.ask("GET", "sys/health", { token: "" })).status, await status(""), await status("steward.tokens.v1.EngineService"), await status("steward.tokens.v1.LogicalService"),
+    ];
+    expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
+    expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
+    expect(await shown()).toEqual([expect.stringMatching(/^ok/), 503, Status.SERVING, Status.NOT_SERVING, Status.NOT_SERVING]);
+    expect((await vault.ask("PUT", "sys/unseal", { body: { key: readFileSync(join(vault.state, "tokens.key"), "utf8") } })).json.sealed).toBe(false);
+    expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
+    await vault.daemon.stop();
   });
 });

@@ -1,0 +1,47 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../src/kernel/base/clock.ts";
+import { systemIds } from "../../src/kernel/base/ids.ts";
+import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
+import { openTokens, type Tokens, type TokensOptions } from "../../src/tokens/service.ts";
+import { quietLog, temporaryFolder } from "../kernel/state/fixtures/tables.ts";
+import { direct } from "./support/engine.ts";
+
+async function open(options: Partial<TokensOptions> = {}): Promise<Tokens> {
+  const directory = temporaryFolder();
+  const tokens = await openTokens({ state: createStateFactory({ directory, clock: systemClock, log: quietLog }), clock: systemClock, ids: systemIds, log: quietLog }, {
+    directory, version: "0.1.0", mounts: [], seal: { type: "file", keyFile: undefined, credentials: undefined }, audit: [{ filePath: "audit.log", hmacAccessor: true, elideListResponses: false }], proxy: direct, ...options,
+  }, new AbortController().signal);
+  onTestFinished(() => tokens.close(1_000));
+  return tokens;
+}
+
+describe("the health of the tokens service", () => {
+  it("is well with an empty store, and its levels say so", async () => {
+    const tokens = await open({ showRoot: () => undefined });
+    expect(tokens.health()).toEqual({ ok: true });
+    expect(tokens.levels()).toEqual({ sealed: false, inside: { leases: 0, due: 0, irrevocable: 0, orphans: 0, stored: 1 } });
+  });
+
+  it("names what may exist without a lease, and where to look", async () => {
+    const tokens = await open();
+    const leases = tokens.manager()?.leases;
+    const intent = await leases?.intend({ requestId: "r1", path: "github/token", mountPoint: "github/", about: {} });
+    expect(tokens.health().ok).toBe(true);
+    if (intent !== undefined) await leases?.orphan(intent, "the connection broke", {});
+    expect(tokens.health()).toEqual({ ok: false, reason: "tokens that may exist without a lease until they expire: 1 (sys/leases/orphans shows them)" });
+    expect(tokens.levels().inside?.orphans).toBe(1);
+  });
+
+  it("names an audit device that takes no records", async () => {
+    const tokens = await open();
+    await tokens.manager()?.audit.close();
+    await expect(tokens.front.handle({ verb: "read", path: "sys/mounts", data: {}, token: undefined, remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal })).rejects.toMatchObject({ rule: "audit" });
+    expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("the audit device file/ (audit.log) does not take records") as string });
+  });
+
+  it("says why it is sealed", async () => {
+    const tokens = await open({ seal: { type: "file", keyFile: "/nonexistent/key", credentials: undefined } });
+    expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("/nonexistent/key is missing") as string });
+    expect([tokens.levels(), tokens.front.isOpen()]).toEqual([{ sealed: true, inside: undefined }, false]);
+  });
+});
