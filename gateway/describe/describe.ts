@@ -3,7 +3,7 @@ import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { PlainRoute } from "../../src/kernel/service.ts";
 import type { MethodTable } from "../methods.ts";
 import { messageSchema, type JsonSchema } from "./json-schema.ts";
-import { openApi, type Comments, type OpenApi } from "./openapi.ts";
+import { openApi, operationIdOf, type Comments, type OpenApi } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 
 /** The document as committed and as served: indented, so that a change of it can be read. */
@@ -23,7 +23,7 @@ export function describeRoutes(table: MethodTable, comments: Comments): readonly
 
 /** What each operation answers with, nested in full, by the operation's id. */
 function answersOf(table: MethodTable): ReadonlyMap<string, JsonSchema> {
-  return new Map(table.methods.map(({ rpc }) => [`${rpc.parent.name}_${rpc.name}`, messageSchema(rpc.output, { side: "answer", comment: () => undefined })]));
+  return new Map(table.methods.map(({ rpc }) => [operationIdOf(rpc), messageSchema(rpc.output, { side: "answer", comment: () => undefined })]));
 }
 
 function textRoute(template: string, body: string, headers: Readonly<Record<string, string>>): PlainRoute {

@@ -1,5 +1,5 @@
 /** OpenAPI 3.1 of everything that REST serves, from the table of methods: what is not declared there is not described, and the other way round. */
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { fieldStyleOf, isWellKnown, jsonName, styleOf, type DialectName } from "../../src/kernel/wire/style.ts";
 import type { Method, MethodTable, OtherRoute, RpcRoute } from "../methods.ts";
@@ -58,10 +58,21 @@ export function openApi(table: MethodTable, comments: Comments): OpenApi {
   return {
     openapi: "3.1.0",
     info: { title: "Steward", version: VERSION, description: "The same methods are served over Connect, gRPC-Web and gRPC on the same port." },
-    tags: services.map(({ name, typeName }) => ({ name, ...textOf(comments[typeName]) })),
+    tags: services.map((service) => ({ name: serviceName(service), ...textOf(comments[service.typeName]) })),
     paths,
     components: { schemas: componentSchemas(describe, messages), securitySchemes },
   };
+}
+
+/** A service's name where everything is in one document: packages may have services of the same name, the document service's go without its package. */
+function serviceName({ name, typeName }: DescService): string {
+  const [, group = ""] = typeName.split(".");
+  return group === "dedup" ? name : `${group}.${name}`;
+}
+
+/** The id of a method's operation, the same as long as the method has its name. */
+export function operationIdOf(rpc: DescMethod): string {
+  return `${serviceName(rpc.parent).replace(".", "_")}_${rpc.name}`;
 }
 
 /** A method with several routes is named anew for each after the first. */
@@ -100,8 +111,8 @@ function rpcOperation(route: RpcRoute, describe: Describer): Operation {
   const fromPath = new Set(route.template.variables);
   const query = body === "*" ? [] : rpc.input.fields.filter((field) => !fromPath.has(field.name) && field.name !== body && isText(field));
   return {
-    operationId: `${rpc.parent.name}_${rpc.name}`,
-    tags: [rpc.parent.name],
+    operationId: operationIdOf(rpc),
+    tags: [serviceName(rpc.parent)],
     ...summaryOf(describe.comments[`${rpc.parent.typeName}.${rpc.name}`]),
     security: securityOf(method.access),
     parameters: [...rpc.input.fields.filter((field) => fromPath.has(field.name)).map((field) => parameter(field, "path", describe)), ...query.map((field) => parameter(field, "query", describe))],

@@ -34,6 +34,13 @@ describe("the page", () => {
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
+  it("keeps services of the same name in two packages apart", () => {
+    const section = (id: string): string => new RegExp(`<section class="operation" id="${id}">[^]*?</section>`).exec(page)?.[0] ?? "";
+    expect([section("SystemService_GetHealth").includes("/api/v1/health"), section("SystemService_GetHealth").includes("sealed")]).toEqual([true, false]);
+    expect([section("tokens_SystemService_GetHealth").includes("/v1/sys/health"), section("tokens_SystemService_GetHealth").includes("sealed")]).toEqual([true, true]);
+    expect([...page.matchAll(/<h2>([^<]+)<\/h2>/g)].map((match) => match[1])).toEqual(expect.arrayContaining(["SystemService", "tokens.EngineService", "tokens.SystemService"]));
+  });
+
   it("has every operation with its example, and every link leads to one", () => {
     const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
     for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
