@@ -29,7 +29,8 @@ export interface Front extends Core {
 export function createFront({ status, ids }: FrontDeps): Front {
   let inside: Core | undefined;
   let count = 0;
-  let left: (() => void) | undefined;
+  /** Shared by all who wait: two may seal at once. */
+  let left: PromiseWithResolvers<void> | undefined;
 
   async function enter(core: Core, request: CoreRequest): Promise<CoreAnswer> {
     count += 1;
@@ -37,7 +38,10 @@ export function createFront({ status, ids }: FrontDeps): Front {
       return await core.handle(request);
     } finally {
       count -= 1;
-      if (count === 0) left?.();
+      if (count === 0) {
+        left?.resolve();
+        left = undefined;
+      }
     }
   }
 
@@ -51,9 +55,8 @@ export function createFront({ status, ids }: FrontDeps): Front {
     close() {
       inside = undefined;
       if (count === 0) return Promise.resolve();
-      const { promise, resolve } = Promise.withResolvers<void>();
-      left = resolve;
-      return promise;
+      left ??= Promise.withResolvers<void>();
+      return left.promise;
     },
     isOpen: () => inside !== undefined,
   };

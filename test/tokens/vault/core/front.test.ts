@@ -39,4 +39,18 @@ describe("the door", () => {
     await closing;
     expect(front.isOpen()).toBe(false);
   });
+
+  it("tells everyone who closes it, and closes anew after it was opened again", async () => {
+    const front = createFront({ status, ids: systemIds });
+    for (let round = 0; round < 2; round++) {
+      const { promise, resolve } = Promise.withResolvers<CoreAnswer>();
+      front.open({ handle: () => promise });
+      const inside = front.handle(request);
+      const closings = Promise.all([front.close(), front.close()]);
+      resolve(answer);
+      await inside;
+      await closings;
+    }
+    expect(front.isOpen()).toBe(false);
+  });
 });
