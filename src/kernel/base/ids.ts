@@ -1,5 +1,5 @@
 /** Randomness as the house sees it: one source of bytes, and the identifier forms of RESOLUTIONS §2 made from it. */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomFillSync, randomUUID } from "node:crypto";
 import { customRandom, urlAlphabet } from "nanoid";
 
 /** A maker of identifiers. */
@@ -26,8 +26,25 @@ export function createIds(bytes: (length: number) => Uint8Array): Ids {
   };
 }
 
+const POOL_BYTES = 4_096;
+const pool = new Uint8Array(POOL_BYTES);
+let used = POOL_BYTES;
+
 /** Identifiers from the system's cryptographic source. Each request has a UUID, and Node's own are made many at a time. */
-export const systemIds: Ids = { ...createIds((length) => new Uint8Array(randomBytes(length))), uuid: () => randomUUID() };
+export const systemIds: Ids = { ...createIds(pooledBytes), uuid: () => randomUUID() };
+
+/** Drawn many at once; what was handed out is overwritten. */
+function pooledBytes(length: number): Uint8Array {
+  if (length > POOL_BYTES) return new Uint8Array(randomBytes(length));
+  if (used + length > POOL_BYTES) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const bytes = pool.slice(used, used + length);
+  pool.fill(0, used, used + length);
+  used += length;
+  return bytes;
+}
 
 function formatUuid(bytes: Uint8Array): string {
   const raw = Buffer.from(bytes);

@@ -19,7 +19,8 @@ export const MAX_KEY_BYTES: number = 1900;
 
 /** Writes parts as ordered bytes; throws `invalid` for a part that has no place in a key. */
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
-  const bytes = Buffer.concat(parts.map((part) => (typeof part === "number" ? encodeNumber(part) : encodeString(part))));
+  const [only] = parts;
+  const bytes = parts.length === 1 && only !== undefined ? encodePart(only) : Buffer.concat(parts.map(encodePart));
   if (bytes.length > MAX_KEY_BYTES) throw invalidKey(`a key of ${bytes.length} bytes is longer than ${MAX_KEY_BYTES}`);
   return bytes;
 }
@@ -50,9 +51,13 @@ export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   return prefix.length === 0 ? undefined : Buffer.concat([prefix, Uint8Array.of(ESCAPE)]);
 }
 
+function encodePart(part: KeyPart): Buffer {
+  return typeof part === "number" ? encodeNumber(part) : encodeString(part);
+}
+
 function encodeNumber(value: number): Buffer {
   if (!Number.isSafeInteger(value) || value < 0) throw invalidKey(`${value} is no safe integer from 0 up`);
-  const bytes = Buffer.alloc(1 + NUMBER_BYTES);
+  const bytes = Buffer.allocUnsafe(1 + NUMBER_BYTES);
   bytes[0] = NUMBER_TAG;
   bytes[1] = Math.floor(value / 2 ** 48);
   bytes.writeUIntBE(value % 2 ** 48, 2, 6);
@@ -61,6 +66,7 @@ function encodeNumber(value: number): Buffer {
 
 function encodeString(text: string): Buffer {
   if (!text.isWellFormed()) throw invalidKey("a string with half a surrogate pair would lose its identity on disk");
+  if (!text.includes("\0")) return encodePlain(text);
   const raw = Buffer.from(text, "utf8");
   if (raw.length > MAX_STRING_BYTES) throw invalidKey(`a string of ${raw.length} bytes is longer than ${MAX_STRING_BYTES}`);
   let zeros = 0;
@@ -72,6 +78,16 @@ function encodeString(text: string): Buffer {
     bytes[at++] = byte;
     if (byte === END) bytes[at++] = ESCAPE;
   }
+  return bytes;
+}
+
+function encodePlain(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  if (length > MAX_STRING_BYTES) throw invalidKey(`a string of ${length} bytes is longer than ${MAX_STRING_BYTES}`);
+  const bytes = Buffer.allocUnsafe(2 + length);
+  bytes[0] = STRING_TAG;
+  bytes.write(text, 1);
+  bytes[1 + length] = END;
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 
@@ -105,7 +106,7 @@ class FileSink implements Sink {
   }
 
   async #write(): Promise<void> {
-    await Promise.resolve(); // what comes in the same turn shares the flush
+    await setImmediate(); // what comes in the same turn of the loop shares the flush
     while (this.#queue.length > 0) {
       const batch = this.#take();
       try {

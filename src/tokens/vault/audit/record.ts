@@ -155,6 +155,10 @@ function seconds(ms: number): string {
   return String(Math.round(ms / 1000));
 }
 
+let lastTime = { ms: 0, text: "" };
+
+/** Records come many to a millisecond. */
 function rfc3339(ms: number): string {
-  return new Date(ms).toISOString();
+  if (lastTime.ms !== ms) lastTime = { ms, text: new Date(ms).toISOString() };
+  return lastTime.text;
 }
