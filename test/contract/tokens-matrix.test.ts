@@ -7,7 +7,7 @@ import { configure, startCodeHost, startVault, type VaultAnswer, type VaultDaemo
 /** Served without a token (facts §2.1). Nothing else is. */
 const OPEN: readonly string[] = [
   "auth/approle/login", "github/info", "github/metrics", "sys/health", "sys/init", "sys/internal/specs/openapi", "sys/internal/ui/mounts", "sys/internal/ui/mounts/", "sys/internal/ui/mounts/{path}",
-  "sys/leader", "sys/seal-status", "sys/unseal", "sys/wrapping/lookup", "sys/wrapping/unwrap",
+  "sys/leader", "sys/seal-status", "sys/unseal", "sys/wrapping/lookup", "sys/wrapping/rewrap", "sys/wrapping/unwrap",
 ];
 /** Need the capability `sudo` (facts §2.3). */
 const SUDO: readonly string[] = [

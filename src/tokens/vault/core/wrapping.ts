@@ -6,9 +6,9 @@ import { WrappedRowSchema } from "../../../gen/steward/state/v1/tokens_mounts_pb
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
-import type { Env } from "../../../kernel/state/types.ts";
+import type { Env, Tx } from "../../../kernel/state/types.ts";
 import { wrappedAnswers } from "../mounts/tables.ts";
-import type { Tokens } from "../types.ts";
+import type { MadeToken, Tokens } from "../types.ts";
 import type { CoreAnswer } from "./core.ts";
 
 /** The policy of tokens that only unwrap; nobody can hand it out. */
@@ -41,6 +41,8 @@ export interface Wrapping {
   /** The envelope, once: a second fetch finds nothing. Throws `invalid`. */
   unwrap(token: Secret): Promise<{ readonly envelope: string; readonly info: WrappedInfo }>;
   lookup(token: Secret): WrappedInfo;
+  /** The same answer under a new token for as long again; the old token finds nothing any more. Throws `invalid`. */
+  rewrap(token: Secret): Promise<WrapInfo>;
 }
 
 const GONE = "wrapping token is not valid or does not exist";
@@ -62,22 +64,35 @@ export function createWrapping({ env, tokens, clock, envelope }: WrappingDeps): 
     if (entry === undefined || row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
     return { key: entry.key, text: row.envelope, info: { creationPath: row.creationPath, createdAtMs: row.createdAtMs, ttlMs: row.ttlMs } };
   };
+  const put = (tx: Tx, text: string, { path, ttlMs }: { readonly path: string; readonly ttlMs: number }): MadeToken => {
+    const token = tokens.createIn(tx, {
+      type: "service", policies: [WRAPPING_POLICY], path, displayName: "response-wrapping", numUses: 0, parent: undefined, ttlMs, explicitMaxTtlMs: ttlMs, periodMs: 0, renewable: false,
+    });
+    tx.put(wrappedAnswers, token.entry.key, create(WrappedRowSchema, { envelope: text, creationPath: path, createdAtMs: clock.now(), ttlMs }));
+    return token;
+  };
+  const shown = (made: MadeToken, { path, ttlMs }: { readonly path: string; readonly ttlMs: number }): WrapInfo => ({
+    token: made.id.use((value) => value), accessor: made.entry.accessor, ttl: Math.round(ttlMs / 1000), creation_time: new Date(clock.now()).toISOString(), creation_path: path,
+  });
   return {
-    async wrap(answer, { path, ttlMs }) {
+    async wrap(answer, about) {
       const text = envelope(answer);
       if (Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `an answer of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; ask without X-Vault-Wrap-TTL`);
+      const made = await env.write((tx) => put(tx, text, about));
+      return { token: made.id, info: { ...shown(made, about), ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }) } };
+    },
+    async rewrap(token) {
+      const { key, info } = find(token);
+      const about = { path: info.creationPath, ttlMs: info.ttlMs };
+      // One change, so that the answer is never under two tokens and never under none.
       const made = await env.write((tx) => {
-        const token = tokens.createIn(tx, {
-          type: "service", policies: [WRAPPING_POLICY], path, displayName: "response-wrapping", numUses: 0, parent: undefined, ttlMs, explicitMaxTtlMs: ttlMs, periodMs: 0, renewable: false,
-        });
-        tx.put(wrappedAnswers, token.entry.key, create(WrappedRowSchema, { envelope: text, creationPath: path, createdAtMs: clock.now(), ttlMs }));
-        return token;
+        const row = tx.get(wrappedAnswers, key);
+        if (row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
+        tx.delete(wrappedAnswers, key);
+        return put(tx, row.envelope, about);
       });
-      const info: WrapInfo = {
-        token: made.id.use((value) => value), accessor: made.entry.accessor, ttl: Math.round(ttlMs / 1000), creation_time: new Date(clock.now()).toISOString(), creation_path: path,
-        ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }),
-      };
-      return { token: made.id, info };
+      await tokens.revoke(key);
+      return shown(made, about);
     },
     async unwrap(token) {
       const { key, info } = find(token);

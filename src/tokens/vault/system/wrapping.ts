@@ -31,6 +31,17 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "What a wrapping token is for.", description: "Leaves the answer where it is.",
     }),
     definePath({
+      pattern: "wrapping/rewrap", fields: WrappingFieldsSchema, unauthenticated: true,
+      operations: {
+        write: async (request) => {
+          const info = await deps.wrapping.rewrap(wrappingToken(request));
+          const body = { request_id: "", lease_id: "", renewable: false, lease_duration: 0, data: null, wrap_info: info, warnings: null, auth: null };
+          return { raw: { status: 200, contentType: "application/json", body: `${JSON.stringify(body)}\n` } };
+        },
+      },
+      synopsis: "Wrap a wrapped answer anew.", description: "Under a new token for as long again; the old one finds nothing any more.",
+    }),
+    definePath({
       pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: request.data }) },
       synopsis: "Wrap any data.", description: "Answers with what it was given; the X-Vault-Wrap-TTL header wraps that.",
     }),

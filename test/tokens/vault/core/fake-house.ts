@@ -119,7 +119,7 @@ export function fakeHouse(): FakeHouse {
         await step("wrap");
         return { token: Secret.of("w", "w"), info: { token: "w", accessor: "wa", ttl: ttlMs / 1000, creation_time: "", creation_path: creationPath } };
       },
-      unwrap: () => Promise.reject(new Error("no")), lookup: () => { throw new Error("no"); },
+      unwrap: () => Promise.reject(new Error("no")), rewrap: () => Promise.reject(new Error("no")), lookup: () => { throw new Error("no"); },
     },
   };
   const core = createCore(deps);

@@ -41,6 +41,17 @@ describe("a wrapped answer", () => {
     expect(rows()).toBe(0);
   });
 
+  it("moves to a new token whole, and the old one finds nothing", async () => {
+    const { wrapping, rows } = await bench();
+    const { token } = await wrapping.wrap(answer, { path: "m/token", ttlMs: 60_000 });
+    const info = await wrapping.rewrap(token);
+    expect(info).toMatchObject({ ttl: 60, creation_path: "m/token" });
+    expect(rows()).toBe(1);
+    await expect(wrapping.unwrap(token)).rejects.toThrow("wrapping token is not valid");
+    await expect(wrapping.rewrap(token)).rejects.toThrow("wrapping token is not valid");
+    expect(JSON.parse((await wrapping.unwrap(Secret.of(info.token, "test"))).envelope)).toMatchObject({ lease_id: "m/token/x" });
+  });
+
   it("has a largest size, and an unknown token has none", async () => {
     const { wrapping } = await bench();
     await expect(wrapping.wrap({ ...answer, response: { data: { a: "x".repeat(600_000) } } }, { path: "m/token", ttlMs: 1_000 })).rejects.toThrow("cannot be wrapped");
