@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -8,6 +8,7 @@ import { variableOf } from "../../src/kernel/config/key.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
 import { type Daemon, removeTemporaryFolders, runSteward, startDaemon, temporaryFolder } from "../contract/daemon.ts";
 import { grpcUnary } from "../contract/rpc.ts";
+import { type Canary, canary, filesOf, found } from "./canaries.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -16,41 +17,6 @@ const secrets = daemonSchema.filter((key) => key.secret === true).map((key) => k
 
 /** Keys that map names to secrets, as far as there are any yet. */
 const headerMaps = daemonSchema.map((key) => key.path).filter((path) => path.endsWith(".headers"));
-
-/** A secret that is like no other text, in every form it could show itself in. */
-interface Canary {
-  readonly where: string;
-  readonly value: string;
-}
-
-let serial = 0;
-
-function canary(where: string): Canary {
-  serial += 1;
-  return { where, value: `kanarienvogel${serial}x${"q7Zp".repeat(6)}${serial}` };
-}
-
-function forms({ value }: Canary): Buffer[] {
-  const bytes = Buffer.from(value);
-  // In base64 a text looks different by where it begins; the ends depend on neighbours and are left out.
-  const base64 = [0, 1, 2].map((shift) => Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64").slice(4, -4));
-  return [value, value.toUpperCase(), bytes.toString("hex"), ...base64, bytes.toString("utf16le")].map((text) => Buffer.from(text)).concat(Buffer.from(value, "utf16le"));
-}
-
-/** Names of the canaries that are to be found in what came out; none should be. */
-function found(canaries: readonly Canary[], outputs: Readonly<Record<string, string | Buffer>>): string[] {
-  const hits: string[] = [];
-  for (const [name, output] of Object.entries(outputs)) {
-    const bytes = Buffer.from(output);
-    for (const each of canaries) if (forms(each).some((form) => bytes.includes(form))) hits.push(`${each.where} in ${name}`);
-  }
-  return hits;
-}
-
-function filesOf(folder: string): Record<string, Buffer> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Object.fromEntries(entries.map((entry) => [`state file ${entry.name}`, readFileSync(join(entry.parentPath, entry.name))]));
-}
 
 /** One request with everything an answer says, over `node:http` since `fetch` sends no cookies. */
 async function exchange(daemon: Daemon, method: string, path: string, headers: Readonly<Record<string, string>>, body = ""): Promise<{ status: number; text: string }> {

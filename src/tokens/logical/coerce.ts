@@ -12,6 +12,9 @@ export type Coerced = string | number | boolean | readonly string[] | readonly n
 /** Items of one list, members of one map: more than any field can mean. */
 const MOST_ITEMS = 100_000;
 
+/** A permission's name with its level, or what was meant to be one. */
+const LONGEST_PAIR = 64;
+
 /** Coerces a value to a kind. Throws GoValueError; its text never quotes what may be secret. */
 export function coerce(value: unknown, kind: Exclude<Kind, "any">): Coerced {
   return coercions[kind](value, "");
@@ -109,7 +112,7 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
     for (const [key, one] of Object.entries(value)) pairs.set(key, toText(one, `[${key.slice(0, 64)}]`));
     return;
   }
-  if (typeof value !== "string") throw new GoValueError(`invalid key pair ${quoted(toText(value, ""))}`);
+  if (typeof value !== "string") throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), LONGEST_PAIR)}`);
   const json = depth < 2 ? jsonOf(value, "{") ?? jsonOf(value, "[") : undefined;
   if (json !== undefined) return addPairs(pairs, json, depth + 1);
   for (const pair of trimmedItems(value)) {
@@ -120,7 +123,7 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
 
 function splitPair(pair: string): readonly [string, string] {
   const at = pair.indexOf("=");
-  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair)}`);
+  if (at < 1) throw new GoValueError(`invalid key pair ${quoted(pair, LONGEST_PAIR)}`);
   return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
 }
 

@@ -5,12 +5,12 @@ export class GoValueError extends Error {
   override readonly name = "GoValueError";
 }
 
-/** Longest piece of a bad value that a message quotes. */
-const QUOTED = 64;
+/** Longer than any number, duration or boolean, shorter than any token or key that somebody puts into the wrong field. */
+const LONGEST_VALUE = 24;
 
-/** A text in Go's `%q` form, cut when long. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > QUOTED ? `${text.slice(0, QUOTED)}…` : text);
+/** A text in Go's `%q` form; of a longer one only its length is told, since it may be a secret. */
+export function quoted(text: string, longest: number = LONGEST_VALUE): string {
+  return text.length > longest ? `a text of ${text.length} characters` : JSON.stringify(text);
 }
 
 const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);

@@ -32,6 +32,14 @@ describe("Go's booleans", () => {
   });
 });
 
+describe("a text in the wrong field", () => {
+  it("is not quoted when it is long enough for a secret", () => {
+    const token = `hvs.${"k7Zp".repeat(6)}`;
+    for (const parse of [parseGoInt, parseGoBool, parseGoDurationMs]) expect(() => parse(token)).toThrow(/a text of 28 characters/);
+    for (const parse of [parseGoInt, parseGoBool, parseGoDurationMs]) expect(() => parse(token)).not.toThrow(/k7Zp/);
+  });
+});
+
 describe("Go's durations", () => {
   it.each([["60", 60_000], ["60s", 60_000], ["1h30m", 5_400_000], ["1.5h", 5_400_000], [".5s", 500], ["0.29s", 290], ["300ms", 300], ["1500us", 1], ["1ns", 1], ["0ns", 0], ["7d", 604_800_000], ["", 0], ["0", 0], [" 5m ", 300_000], ["1h1m1s", 3_661_000]])("read %j as %d ms", (text, ms) => {
     expect(parseGoDurationMs(text)).toBe(ms);
