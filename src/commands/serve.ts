@@ -107,6 +107,8 @@ function announce({ configuration, log }: House): void {
 
 /** The first signal stops everything in order, the second one at once. */
 function heed({ supervisor, notifier, log }: House, signals: StopSignals): void {
+  // A wish to reopen files: the audit listens for it while it runs. With nobody listening the process would end.
+  process.on("SIGHUP", () => undefined);
   signals.listen((signal, insisted) => {
     log.info(insisted ? "stopping at once" : "stopping", { signal });
     if (!insisted) notifier.stopping();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import type { CodeHost } from "../../src/demo/code-host/types.ts";
-import { removeTemporaryFolders, rest, runSteward, temporaryFolder } from "./daemon.ts";
+import { removeTemporaryFolders, rest, runSteward, startDaemon, temporaryFolder } from "./daemon.ts";
 import { grpcUnary } from "./rpc.ts";
 import { configure, startCodeHost, startVault, type VaultDaemon } from "./vault.ts";
 
@@ -108,4 +108,11 @@ describe("a sealed store", () => {
     expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
     await vault.daemon.stop();
   });
+});
+
+it("SIGHUP, which reopens the audit, ends no daemon that has none", async () => {
+  const daemon = await startDaemon({ config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${temporaryFolder()} }\nservices: { tokens: false }\n` });
+  process.kill(daemon.pid, "SIGHUP");
+  expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
 });
