@@ -161,9 +161,9 @@ class Ring implements KeyRing {
     if (dataKey === undefined) throw this.#isSealed();
     if (this.writes >= MOST_WRITES) throw new StewardError("exhausted", `the data key of the store ${this.#name} has encrypted all it may`, { rule: "data key", remedy: "rotate its data key" });
     this.writes += 1;
-    const id = Buffer.alloc(ID_BYTES);
+    const id = Buffer.allocUnsafe(ID_BYTES);
     id.writeUInt32LE(this.#current);
-    return Buffer.concat([id, encrypt(dataKey.ready, this.#associated(store, key), value)]);
+    return encrypt(dataKey.ready, this.#associated(store, key), value, id);
   }
 
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
@@ -204,6 +204,7 @@ function ready(bytes: Uint8Array): DataKey {
   return { bytes, ready: createSecretKey(bytes) };
 }
 
+const NOTHING = new Uint8Array(0);
 const nonces = new Uint8Array(NONCES * NONCE_BYTES);
 let noncesUsed = NONCES;
 
@@ -217,11 +218,13 @@ function nextNonce(): Uint8Array {
   return nonces.subarray(at, at + NONCE_BYTES);
 }
 
-function encrypt(key: Uint8Array | KeyObject, associated: Uint8Array, plain: Uint8Array): Buffer {
+/** `head` stands before the nonce, as it is. */
+function encrypt(key: Uint8Array | KeyObject, associated: Uint8Array, plain: Uint8Array, head: Uint8Array = NOTHING): Buffer {
   const nonce = nextNonce();
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associated);
   const body = cipher.update(plain);
-  return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
+  cipher.final(); // of this mode nothing is left, but the tag is made here
+  return Buffer.concat([head, nonce, body, cipher.getAuthTag()]);
 }
 
 function decrypt(key: Uint8Array | KeyObject, associated: Uint8Array, sealed: Buffer): Buffer | undefined {

@@ -12,6 +12,16 @@ it("a lease is read as it was written, whatever is in it", () => {
   }));
 });
 
+it("a lease of a short token is stored as it is, one of a long token deflated", () => {
+  const sizeOf = (token: string): readonly (number | undefined)[] => {
+    const written = leaseCodec.write(create(LeaseRowSchema, { id: "github/token/AbCdEfGhIjKlMnOpQrStUvWx", dataJson: JSON.stringify({ token }) }));
+    return [written[0], written.length];
+  };
+  expect(sizeOf("t".repeat(40))).toEqual([0, 94]);
+  const [how, length] = sizeOf("t".repeat(2_000));
+  expect([how, (length ?? 0) < 200]).toEqual([1, true]);
+});
+
 it("reads what the first version wrote: its words may not change; another version is refused by name", () => {
   const first = Buffer.from("AeNSRTHLMck5xTXNPcMzyzvHN8+/ILAouCS0LLxCiB2qTJOBoSHs354KJytjVAsNCcdGba2THN4AqQUA", "base64");
   expect(leaseCodec.read(first)).toEqual(create(LeaseRowSchema, {
