@@ -1,5 +1,6 @@
 /** The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS §2, Logs). */
 import { pino } from "pino";
+import { RepeatLimit } from "./repeat-limit.ts";
 import type { Secret } from "./secret.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -28,6 +29,10 @@ export interface LogLine {
 
 /** The log of the process, from which all others come. */
 export interface RootLog extends Log {
+  /** Lines below it are not written. */
+  readonly level: LogLevel;
+  /** Takes a line that the log of another thread wrote in the format `json`, as if it were written here, with the time it has. */
+  relay(line: string): void;
   /** Hears every line that is written from now on, its children's too, in the same stretch. What `hear` throws is the caller's. */
   tap(hear: (line: LogLine) => void): Disposable;
   /** Adds to every line what `fields` says at its time; a line's own attributes win. One at a time. */
@@ -48,14 +53,21 @@ export interface LogOptions {
   readonly write: (line: string) => void;
   /** Milliseconds since 1970, for the `time` of a line. */
   readonly now: () => number;
+  /** Whether equal warnings and errors are written once in five minutes; they are unless this is false, as where another log does it. */
+  readonly limitRepeats?: boolean;
 }
 
 const SHORTEST_SECRET = 8;
+
+/** Hears lines as they are written. */
+type Taps = ReadonlySet<(line: LogLine) => void>;
 
 /** A log over any sink. */
 export function createLog(options: LogOptions): RootLog {
   const taps = new Set<(line: LogLine) => void>();
   const concealed: string[] = [];
+  const repeats = options.limitRepeats === false ? undefined : new RepeatLimit(options.now);
+  const take = (written: string): void => writeLine(concealed.reduce((line, value) => line.replaceAll(value, "[secret]"), written), options, { taps, repeats });
   let related: (() => LogFields) | undefined;
   const base = pino({
     level: options.level, base: null, messageKey: "msg",
@@ -63,9 +75,11 @@ export function createLog(options: LogOptions): RootLog {
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
     mixin: () => ({ ...related?.() }),
-  }, { write: (written: string) => writeLine(concealed.reduce((line, value) => line.replaceAll(value, "[secret]"), written), options, taps) });
+  }, { write: take });
   return {
     ...wrap(base),
+    level: options.level,
+    relay: take,
     tap(hear) {
       // One function may be given twice; each is disposed on its own.
       const tap = (line: LogLine): void => hear(line);
@@ -85,13 +99,21 @@ export function createLog(options: LogOptions): RootLog {
   };
 }
 
-function writeLine(written: string, { format, write }: LogOptions, taps: ReadonlySet<(line: LogLine) => void>): void {
-  if (format === "json" && taps.size === 0) return write(written);
-  const parsed = JSON.parse(written) as Parsed;
-  write(format === "json" ? written : formatText(parsed));
-  const { time, level, msg, component, ...attributes } = parsed;
+function writeLine(written: string, { format, write }: LogOptions, { taps, repeats }: { readonly taps: Taps; readonly repeats: RepeatLimit | undefined }): void {
+  const limit = LIMITED.test(written) ? repeats : undefined;
+  if (format === "json" && taps.size === 0 && limit === undefined) return write(written);
+  const line = JSON.parse(written) as Parsed;
+  const leftOut = limit === undefined ? 0 : limit.admit(line);
+  if (leftOut === undefined) return;
+  const shown = leftOut === 0 ? line : { ...line, repeated: leftOut };
+  if (format === "text") write(formatText(shown));
+  else write(leftOut === 0 ? written : `${JSON.stringify(shown)}\n`);
+  const { time, level, msg, component, ...attributes } = shown;
   for (const hear of taps) hear({ timeMs: Date.parse(time), level, message: String(msg), component: typeof component === "string" ? component : undefined, attributes });
 }
+
+// pino writes the level first.
+const LIMITED = /^\{"level":"(?:warn|error)"/;
 
 type Parsed = Readonly<Record<string, unknown>> & { readonly time: string; readonly level: LogLevel };
 
@@ -111,7 +133,9 @@ function wrap(logger: PinoLike): Log {
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
-  return { message: error.message, stack: error.stack, ...(cause === undefined ? {} : { cause }) };
+  const { name, message, stack } = error;
+  const { code } = error as { readonly code?: unknown };
+  return { type: name, ...(typeof code === "string" ? { code } : {}), message, stack, ...(cause === undefined ? {} : { cause }) };
 }
 
 function formatText({ time, level, msg, component, ...rest }: Parsed): string {

@@ -46,8 +46,8 @@ function traceOf(traceId: unknown, spanId: unknown): TraceIds | undefined {
 
 function exceptionOf(error: unknown): Readonly<Record<string, unknown>> {
   if (typeof error !== "object" || error === null) return { error };
-  const { message } = error as { readonly message?: unknown };
-  return { "exception.message": message, "exception.stacktrace": stackOf(error) };
+  const { type, message } = error as { readonly type?: unknown; readonly message?: unknown };
+  return { "exception.type": type, "exception.message": message, "exception.stacktrace": stackOf(error) };
 }
 
 /** An error's stack with those of its causes. */

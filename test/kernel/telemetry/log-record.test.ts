@@ -27,7 +27,7 @@ describe("the record of a line", () => {
 
   it("says an error with all its causes", () => {
     const { attributes } = recordOf((log) => log.error("it broke", { error: new Error("outer", { cause: new TypeError("inner") }) }));
-    expect(attributes["exception.message"]).toBe("outer");
+    expect([attributes["exception.type"], attributes["exception.message"]]).toEqual(["Error", "outer"]);
     expect(attributes["exception.stacktrace"]).toMatch(/^Error: outer\n[\s\S]+\nCaused by: TypeError: inner\n/);
     expect(recordOf((log) => log.error("x", { error: "only text" })).attributes["error"]).toBe("only text");
   });
