@@ -12,7 +12,7 @@ import { startGateway } from "./start-gateway.ts";
 
 async function sampleOn(on: Placement): Promise<readonly BoundService[]> {
   const log = createLog({ level: "error", format: "json", write: () => undefined, now: () => 0 });
-  const host = placeService({ clock: systemClock, ids: systemIds, log, logging: { level: "error", format: "json" } }, sampleModule, { on, options: { greeting: "hello" } });
+  const host = placeService({ clock: systemClock, ids: systemIds, log }, sampleModule, { on, options: { greeting: "hello" } });
   onTestFinished(() => host.stop(5000));
   await host.start(new AbortController().signal, () => undefined);
   return host.service().rpc;

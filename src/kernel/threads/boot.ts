@@ -1,13 +1,13 @@
 /** What a service's thread is started with: data, and ports that move. */
 import type { MessagePort } from "node:worker_threads";
-import type { LogLevel } from "../base/log.ts";
+import type { LogBoot } from "./log-lines.ts";
 import type { ResidentCode } from "./resident.ts";
 
 /** The thread's `workerData`. */
 export interface Boot {
   readonly code: ResidentCode;
   readonly options: unknown;
-  readonly logging: { readonly level: LogLevel; readonly format: "text" | "json" };
+  readonly log: LogBoot;
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
 

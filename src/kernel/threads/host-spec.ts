@@ -3,7 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { DescService } from "@bufbuild/protobuf";
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
-import type { Log, LogLevel } from "../base/log.ts";
+import type { RootLog } from "../base/log.ts";
 import type { Backoff, Component } from "../supervisor/component.ts";
 import type { ResidentCode } from "./resident.ts";
 
@@ -11,9 +11,8 @@ import type { ResidentCode } from "./resident.ts";
 export interface HostDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
-  /** How a thread of its own writes its log. */
-  readonly logging: { readonly level: LogLevel; readonly format: "text" | "json" };
+  /** The log of the process: it also writes the lines of the service, wherever that runs. */
+  readonly log: RootLog;
   /** New ports for each start, e.g. `{ telemetry: telemetry.port() }`; they move to the service. */
   readonly ports?: () => Readonly<Record<string, MessagePort>>;
 }

@@ -9,6 +9,7 @@
 import type { ErrorMessage } from "../base/error-message.ts";
 import type { Call, PlainRoute } from "../service.ts";
 import type { ComponentState } from "../supervisor/component.ts";
+import type { LogMessage } from "./log-lines.ts";
 
 /** Chunks of one stream that may be under way. */
 export const CREDIT = 4;
@@ -65,6 +66,7 @@ export type FromThread =
   | { readonly kind: "chunk"; readonly id: number; readonly body: Uint8Array }
   | { readonly kind: "end"; readonly id: number; readonly error?: ErrorMessage }
   | StateMessage
+  | LogMessage
   | { readonly kind: "event"; readonly topic: string; readonly body: Uint8Array }
   | { readonly kind: "stopped" };
 

@@ -4,17 +4,18 @@ import { systemClock } from "../base/clock.ts";
 import { writeError } from "../base/error-message.ts";
 import { assert } from "../base/errors.ts";
 import { systemIds } from "../base/ids.ts";
-import { createLog } from "../base/log.ts";
 import { createAnswers, plainRows } from "./answers.ts";
 import { STATE_MS, type Boot } from "./boot.ts";
 import { Dispatcher, type Post } from "./dispatcher.ts";
+import { createSentLog } from "./log-lines.ts";
 import { ownBytes, type FromThread, type ToThread } from "./messages.ts";
 import { startResident, type Resident } from "./resident.ts";
 
 const port = parentPort;
 assert(port !== null, "this file is the entry of a thread");
 const boot = workerData as Boot;
-const log = createLog({ ...boot.logging, write: (line) => process.stderr.write(line), now: () => systemClock.now() }).child(boot.code.name);
+const sent = createSentLog(boot.log, (message) => port.postMessage(message), () => systemClock.now());
+const log = sent.log.child(boot.code.name);
 const topics = new Set<string>();
 const starting = new AbortController();
 let dispatcher: Dispatcher | undefined;
@@ -48,6 +49,7 @@ function publish(topic: string, body: Uint8Array): void {
 }
 
 function tellState(): void {
+  sent.tell();
   if (resident === undefined) return;
   post({ kind: "state", components: resident.supervisor.states(), ready: resident.supervisor.ready() } satisfies FromThread);
   systemClock.timer(systemClock.monotonic() + STATE_MS, tellState);
@@ -59,5 +61,6 @@ async function stop(deadlineMs: number): Promise<void> {
   resident = undefined;
   dispatcher?.stop();
   await stopped?.supervisor.stop(deadlineMs);
+  sent.tell();
   post({ kind: "stopped" });
 }

@@ -7,6 +7,7 @@ import type { ComponentState, Health } from "../supervisor/component.ts";
 import { threadEnvironment, STATE_MS, type Boot } from "./boot.ts";
 import { HostBase, healthOf } from "./host-base.ts";
 import { CALL_MS, type HostDeps, type HostSpec } from "./host-spec.ts";
+import { createHeardLog, type LogBoot, type LogMessage } from "./log-lines.ts";
 import { ownBytes, type FromThread, type StateMessage, type ToThread } from "./messages.ts";
 import { PendingCalls } from "./pending.ts";
 import type { CallOptions, PlacementStatus, ThreadHost, ThreadReply } from "./placed.ts";
@@ -37,7 +38,8 @@ export class WorkerHost extends HostBase implements ThreadHost {
     signal.throwIfAborted();
     this.topics.open();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const worker = this.#launch();
+    const lines = createHeardLog(this.deps.log, this.name);
+    const worker = this.#launch(lines.boot);
     this.#worker = worker;
     this.#heardMs = this.deps.clock.monotonic();
     const lost = (error: unknown): void => {
@@ -47,6 +49,8 @@ export class WorkerHost extends HostBase implements ThreadHost {
       failed(error);
     };
     worker.on("message", (message: FromThread) => {
+      // Also those of a thread that is given up: they say why.
+      if (message.kind === "line" || message.kind === "left_out") return lines.hear(message);
       if (this.#worker !== worker) return;
       this.#heardMs = this.deps.clock.monotonic();
       if (message.kind === "started") this.#begin(message, resolve);
@@ -111,9 +115,9 @@ export class WorkerHost extends HostBase implements ThreadHost {
     return { on: "thread", inFlight: this.#calls.size, calls: this.#calls.begun, dropped: this.#calls.dropped, missedEvents: this.topics.missed };
   }
 
-  #launch(): Worker {
+  #launch(log: LogBoot): Worker {
     const ports = this.deps.ports?.() ?? {};
-    const workerData: Boot = { code: this.spec.code, options: this.spec.options, logging: this.deps.logging, ports };
+    const workerData: Boot = { code: this.spec.code, options: this.spec.options, log, ports };
     const { heapMb } = this.spec;
     return new Worker(new URL("./thread.ts", import.meta.url), {
       workerData, transferList: Object.values(ports), name: this.name, env: threadEnvironment(process.env),
@@ -129,7 +133,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     started();
   }
 
-  #hear(message: Exclude<FromThread, { readonly kind: "started" | "broken" }>): void {
+  #hear(message: Exclude<FromThread, LogMessage | { readonly kind: "started" | "broken" }>): void {
     switch (message.kind) {
       case "reply": case "chunk": case "end": return this.#calls.hear(message);
       case "event": return this.topics.publish(message.topic, message.body);
