@@ -1,8 +1,9 @@
 /** Between Node's HTTP and the gateway's own shapes: requests in, answers out with back-pressure, whole bodies within a limit. */
 import { once } from "node:events";
+import { constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
-import { cut, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { cut, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
 import type { RestAnswer, RestRequest } from "./rest.ts";
@@ -51,9 +52,15 @@ function hostsIn(rawHeaders: readonly string[]): number {
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {
-    if (!response.writableFinished) gone.abort(new StewardError("cancelled", "the client went away"));
+    if (!wasSent(response)) gone.abort(new StewardError("cancelled", "the client went away"));
   });
   return gone.signal;
+}
+
+// A stream of HTTP/2 that was reset counts as finished to Node.
+function wasSent(response: ServerResponse): boolean {
+  const stream = streamOf(response.req);
+  return stream === undefined ? response.writableFinished : response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
 }
 
 /** The request as REST takes it. */

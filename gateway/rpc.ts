@@ -2,9 +2,8 @@
 import type { DescMessage, DescMethod, DescMethodBiDiStreaming, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { Code as RpcCode, ConnectError, createConnectRouter, createContextKey, createContextValues, type ConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { compressionBrotli, compressionGzip, universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { compressionBrotli, compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
@@ -16,8 +15,9 @@ import type { Validator } from "../src/kernel/wire/validate.ts";
 import type { Authorize } from "./access/authorize.ts";
 import { isInternal, seenError } from "./codes.ts";
 import { accessOf } from "./methods.ts";
-import { bodyChunks, type Head } from "./node-http.ts";
+import type { Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
+import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "./rpc-exchange.ts";
 import { withKnownFields } from "./unknown-fields.ts";
 import { orAborted, untilAborted } from "./until-aborted.ts";
 
@@ -78,7 +78,7 @@ export function createRpc(deps: RpcDeps): Rpc {
       if (handler === undefined) return answerUnknown(request, response, head.path);
       const values = createContextValues().set(headKey, { head, requestId, response });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
-      const answered = handler({ ...universalRequestFromNodeRequest(request, response, undefined, values), body: bodyChunks(request) })
+      const answered = handler(rpcRequest(request, response, head, values))
         .then((answer) => universalResponseToNodeResponse(withReadableMessage(answer), response))
         .catch((error: unknown) => {
           deps.log.debug("an rpc broke off", { error, request_id: requestId });
@@ -88,23 +88,6 @@ export function createRpc(deps: RpcDeps): Rpc {
       await Promise.race([answered, over]);
     },
   };
-}
-
-// The library also escapes what gRPC leaves as it is, and grpc-js shows such a text with its escapes.
-function withReadableMessage(answer: UniversalServerResponse): UniversalServerResponse {
-  const { body, trailer } = answer;
-  if (trailer === undefined || body === undefined) return answer;
-  const unescaped = async function* (): AsyncGenerator<Uint8Array> {
-    yield* body;
-    const message = trailer.get("grpc-message");
-    if (message !== null) trailer.set("grpc-message", encodeGrpcMessage(decodeURIComponent(message)));
-  };
-  return { ...answer, body: unescaped() };
-}
-
-/** Percent-encodes what the gRPC protocol says must be (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and no more. */
-function encodeGrpcMessage(text: string): string {
-  return [...Buffer.from(text)].map((byte) => (byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)).join("");
 }
 
 interface MethodRule {
@@ -204,10 +187,11 @@ function seen(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectE
 
 function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
-  // The deadline and the client's end come as the library's own errors; what the handler makes of them tells less.
-  if (context.signal.aborted && context.signal.reason instanceof ConnectError) return context.signal.reason;
+  // What a handler makes of the deadline or of the client's end tells less than those do.
+  const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
+  if (ended instanceof ConnectError) return ended;
   const requestId = requestIdOf(context);
-  const error = deps.draining.aborted && thrown === deps.draining.reason ? new StewardError("not_ready", "Steward is stopping") : seenError(thrown, requestId);
+  const error = deps.draining.aborted && thrown === deps.draining.reason ? new StewardError("not_ready", "Steward is stopping") : seenError(ended instanceof StewardError ? ended : thrown, requestId);
   if (isInternal(error)) deps.log.error("an rpc failed", { error: thrown, request_id: requestId, method: `${context.service.typeName}/${context.method.name}` });
   return rpcError(error, ruleOf(context.method).dialect, context.method.input);
 }

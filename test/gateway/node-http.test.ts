@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { readBody, readHead } from "../../gateway/node-http.ts";
+import { connect as connectHttp2, constants } from "node:http2";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { goneSignal, readBody, readHead } from "../../gateway/node-http.ts";
 import type { ServerRequest } from "../../src/kernel/listen/exchange.ts";
 import { connectRaw, listen } from "../kernel/listen/raw-client.ts";
 
@@ -40,5 +41,25 @@ describe("a whole body", () => {
 
   it("that breaks off is refused", async () => {
     await expect(receive(post("Content-Length: 50", "BREAK"), (request) => readBody(request, 100))).rejects.toMatchObject({ code: "cancelled" });
+  });
+});
+
+describe("the signal of a client that has gone", () => {
+  it("fires over HTTP/2, too, where a stream that was reset counts as finished, and not for an answer that was sent", async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<AbortSignal>();
+    const { promise: left, resolve: leave } = Promise.withResolvers<unknown>();
+    const { port } = await listen((request, response) => {
+      const gone = goneSignal(response);
+      if (request.url === "/answered") response.once("close", () => answer(gone)).end("whole");
+      else gone.addEventListener("abort", () => leave(gone.reason));
+      if (request.url !== "/answered") response.write("the beginning");
+    });
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    onTestFinished(() => session.destroy());
+    session.request({ ":path": "/answered" }).resume();
+    expect((await answered).aborted).toBe(false);
+    const stream = session.request({ ":path": "/left" }).on("error", () => undefined);
+    stream.once("data", () => stream.close(constants.NGHTTP2_CANCEL));
+    expect(await left).toMatchObject({ name: "StewardError", code: "cancelled" });
   });
 });

@@ -1,0 +1,53 @@
+/** Between Node's HTTP and the rpc library: requests with one signal that fires only when the client has left, answers whose trailers are read as gRPC writes them. */
+import type { ContextValues } from "@connectrpc/connect";
+import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type { ServerRequest, ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { RequestHeaders } from "../src/kernel/service.ts";
+import { bodyChunks, goneSignal, type Head } from "./node-http.ts";
+
+/**
+ * The request as the library takes it. Its own form of it aborts a signal after every call, answered ones too, and an
+ * abort without a reason makes an error with its stack, which most calls need for nothing.
+ */
+export function rpcRequest(request: ServerRequest, response: ServerResponse, head: Head, contextValues: ContextValues): UniversalServerRequest {
+  return {
+    httpVersion: request.httpVersion, method: head.method, url: `${head.secured ? "https" : "http"}://${String(head.headers["host"])}${request.url ?? ""}`,
+    header: fetchHeaders(head.headers), body: bodyChunks(request), signal: goneSignal(response), contextValues,
+  };
+}
+
+/** As the Fetch API has them. HTTP/2's own fields, which begin with a colon, are none. */
+function fetchHeaders(headers: RequestHeaders): Headers {
+  const all = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name.startsWith(":")) continue;
+    if (typeof value === "string") all.append(name, value);
+    else for (const one of value) all.append(name, one);
+  }
+  return all;
+}
+
+/**
+ * The same answer with a message that every client shows as it was said: the library also escapes what gRPC leaves as it
+ * is, and grpc-js shows such a text with its escapes. Trailers are written last and not known before, so they are looked
+ * at when they are asked for.
+ */
+export function withReadableMessage(answer: UniversalServerResponse): UniversalServerResponse {
+  const { trailer } = answer;
+  if (trailer === undefined) return answer;
+  return {
+    ...answer,
+    get trailer() {
+      const message = trailer.get("grpc-message");
+      if (message === null) return trailer;
+      const readable = new Headers(trailer);
+      readable.set("grpc-message", encodeGrpcMessage(decodeURIComponent(message)));
+      return readable;
+    },
+  };
+}
+
+/** Percent-encodes what the gRPC protocol says must be (PROTOCOL-HTTP2, Percent-Byte-Unencoded), and no more. */
+export function encodeGrpcMessage(text: string): string {
+  return [...Buffer.from(text)].map((byte) => (byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)).join("");
+}
