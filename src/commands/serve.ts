@@ -1,4 +1,5 @@
 /** The daemon: places the services, starts everything in order, says where it listens, and stops when told to. */
+import { fstatSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
@@ -35,7 +36,7 @@ import { heedUncaught, type EndProcess } from "./end-process.ts";
 import { indexRoute } from "./index-page.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
-import { placeTokens, type PlacedTokens } from "./tokens.ts";
+import { isJournalled, placeTokens, type PlacedTokens } from "./tokens.ts";
 import { stewardVersion } from "./version.ts";
 
 /** Everything is stopped within this time, or left behind. */
@@ -75,7 +76,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
   const state = telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
-  const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line) }) : undefined;
+  const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
   const house: House = { configuration, log, pool, state, telemetry, tokens, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);

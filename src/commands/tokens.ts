@@ -35,10 +35,13 @@ export interface TokensPlace {
   readonly needs: readonly string[];
   /** Writes a line for the person who started the daemon, and for nobody else: it goes to no log and no exporter. */
   readonly tell: (line: string) => void;
+  /** What is told is kept by systemd's journal. */
+  readonly journalled: boolean;
 }
 
 /** The service as a component. A sealed store is reported and lets the rest of the house serve (RESOLUTIONS §2, Readiness). */
-export function placeTokens({ configuration, state, scope, log, needs, tell }: TokensPlace): PlacedTokens {
+export function placeTokens(place: TokensPlace): PlacedTokens {
+  const { configuration, state, scope, log, needs } = place;
   let tokens: Tokens | undefined;
   let demo: DemoTokens | undefined;
   let report: Disposable | undefined;
@@ -49,7 +52,7 @@ export function placeTokens({ configuration, state, scope, log, needs, tell }: T
   const component: Component = {
     name: "tokens", needs, readiness: "reported",
     async start(signal) {
-      const opened = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) }, { ...tokensOptionsOf(configuration, process.env), ...showRoot(configuration, tell) }, signal);
+      const opened = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) }, { ...tokensOptionsOf(configuration, process.env), ...showRoot(place) }, signal);
       tokens = opened;
       report = reportTokens(scope, () => opened.levels());
       if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
@@ -74,9 +77,21 @@ export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfigur
   };
 }
 
-/** The demo makes a root token of its own, anew at each start. */
-function showRoot({ demo }: DaemonConfiguration, tell: (line: string) => void): Pick<TokensOptions, "showRoot"> {
-  return demo.demo ? {} : { showRoot: (token) => tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`) };
+/** The demo makes a root token of its own, anew at each start. A journal would keep what is shown, so there none is. */
+function showRoot({ configuration: { demo }, log, tell, journalled }: TokensPlace): Pick<TokensOptions, "showRoot"> {
+  if (demo.demo) return {};
+  return {
+    showRoot(token) {
+      if (journalled) log.warn("there is no root token of the Vault API yet, and none is shown where a journal would keep it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
+      else tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`);
+      return !journalled;
+    },
+  };
+}
+
+/** Whether standard error goes to systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and inode of the stream). */
+export function isJournalled(environment: Environment, stream: { readonly dev: number | bigint; readonly ino: number | bigint }): boolean {
+  return environment["JOURNAL_STREAM"] === `${stream.dev}:${stream.ino}`;
 }
 
 function mountsOf(config: Config): TokensOptions["mounts"] {

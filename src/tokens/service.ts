@@ -54,7 +54,7 @@ export interface TokensOptions {
   readonly audit: readonly AuditDeviceConfig[];
   readonly proxy: ProxyOptions;
   /** Shows the first root token to whoever started the daemon; without it none is made. */
-  readonly showRoot?: (token: string) => void;
+  readonly showRoot?: (token: string) => boolean;
 }
 
 /** The running service. */

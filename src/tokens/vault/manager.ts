@@ -45,8 +45,8 @@ export interface ManagerDeps {
   readonly log: Log;
   /** Hears of revocations and audit records. */
   readonly observe?: TokensObserver;
-  /** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. Without it none is made. */
-  readonly showRoot?: (token: string) => void;
+  /** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. False when nobody would see it: then, and without it, none is made. */
+  readonly showRoot?: (token: string) => boolean;
 }
 
 /** The inside. */
@@ -142,9 +142,9 @@ async function stopAll({ tokens, leases, mounts, audit, log }: Parts, deadlineMs
 }
 
 /** Shown before it is stored: a crash in between shows another one at the next start, never none. */
-async function makeRoot({ env, ids }: ManagerDeps, showRoot: (token: string) => void, tokens: TokenStore, identity: VaultIdentity): Promise<void> {
+async function makeRoot({ env, ids }: ManagerDeps, showRoot: (token: string) => boolean, tokens: TokenStore, identity: VaultIdentity): Promise<void> {
   const id = newRootId(ids);
-  id.use(showRoot);
+  if (!id.use(showRoot)) return;
   await env.write((tx) => void putRoot(tx, { tokens, identity, id }));
 }
 
