@@ -4,7 +4,7 @@ import { EngineService, type MintedTokenSchema, type TokenScopeSchema } from "..
 import { bindService, type BoundService, type Call } from "../../kernel/service.ts";
 import { numberText, rawNumber, writeExact } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
-import type { Core, CoreAnswer, CoreRequest } from "../vault/core/core.ts";
+import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 import { ask, mountPath } from "./logical-call.ts";
 import { leaseMessage } from "./logical.ts";
 

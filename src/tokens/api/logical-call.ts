@@ -4,7 +4,7 @@ import { Secret } from "../../kernel/base/secret.ts";
 import type { Call } from "../../kernel/service.ts";
 import { parseGoDurationMs } from "../logical/go-values.ts";
 import type { Data } from "../logical/types.ts";
-import type { Core, CoreAnswer, CoreRequest } from "../vault/core/core.ts";
+import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 
 /** What a call asks for. */
 export interface Asked {

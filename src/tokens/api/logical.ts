@@ -3,10 +3,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { LogicalService, Operation, type AuthSchema, type LeaseSchema, type LogicalResponseSchema, type WrapInfoSchema } from "../../gen/steward/tokens/v1/logical_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
-import { parseExact, writeExact } from "../logical/json.ts";
-import type { AuthGrant, Data } from "../logical/types.ts";
-import type { Core, CoreAnswer, CoreRequest } from "../vault/core/core.ts";
-import type { WrapInfo } from "../vault/core/wrapping.ts";
+import { parseExact, requestLimits, writeExact } from "../logical/json.ts";
+import type { Data } from "../logical/types.ts";
+import type { Core, CoreAnswer, CoreRequest, WrapInfo } from "../vault/core/types.ts";
+import type { IssuedAuth } from "../vault/types.ts";
 import { ask } from "./logical-call.ts";
 
 const VERBS: Readonly<Record<Operation, CoreRequest["verb"] | undefined>> = {
@@ -33,7 +33,7 @@ function onlyRoot(namespace: string): void {
 
 function dataOf(bytes: Uint8Array): Data {
   if (bytes.length === 0) return {};
-  const value = parseExact(bytes);
+  const value = parseExact(bytes, requestLimits);
   if (value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", "data must be a JSON object as text", { field: "data" });
   return value as Data;
@@ -63,7 +63,7 @@ function wrapMessage(wrap: WrapInfo): MessageInitShape<typeof WrapInfoSchema> {
   return { token: wrap.token, accessor: wrap.accessor, ttl: BigInt(wrap.ttl), creationTime: wrap.creation_time, creationPath: wrap.creation_path, wrappedAccessor: wrap.wrapped_accessor ?? "" };
 }
 
-function authMessage({ id, entry, ttlMs }: AuthGrant): MessageInitShape<typeof AuthSchema> {
+function authMessage({ id, entry, ttlMs }: IssuedAuth): MessageInitShape<typeof AuthSchema> {
   return {
     clientToken: id?.use((value) => value) ?? "", accessor: entry.accessor, policies: [...entry.policies], metadata: { ...entry.meta }, leaseDuration: BigInt(Math.round(ttlMs / 1000)),
     renewable: entry.renewable, entityId: entry.entityId, tokenType: entry.type, orphan: entry.parent === undefined, numUses: BigInt(Math.max(0, entry.numUses)),

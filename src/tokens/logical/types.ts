@@ -6,7 +6,6 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Secret } from "../../kernel/base/secret.ts";
-import type { TokenEntry } from "../vault/types.ts";
 
 /** What is asked. `create` and `update` are the same request; the existence check tells them apart before the policy is asked. */
 export type Operation = "create" | "read" | "update" | "patch" | "delete" | "list" | "help" | "revoke" | "renew" | "rollback";
@@ -75,11 +74,10 @@ export interface RawAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** A token that the request made or renewed. Only backends that live with their host answer with one: `entry` is the host's record. */
+/** A token that the request made or renewed. Only backends that live with their host answer with one, and the host knows more of it. */
 export interface AuthGrant {
   /** Undefined when whoever asked must not learn it: a renewal by accessor. */
   readonly id: Secret | undefined;
-  readonly entry: TokenEntry;
   /** What is left of it, whole seconds; 0 for ever. */
   readonly ttlMs: number;
   /** The request made it: it must end when its answer cannot be given. False for a renewal, which leaves a token that was there before. */

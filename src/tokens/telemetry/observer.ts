@@ -1,7 +1,7 @@
 /** What the secrets manager tells of its work to whoever counts it; it knows nothing of metrics. */
 import { toStewardError, type Code } from "../../kernel/base/errors.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
-import type { CoreRequest } from "../vault/core/core.ts";
+import type { CoreRequest } from "../vault/core/types.ts";
 import type { Front } from "../vault/core/front.ts";
 import type { AuditService } from "../vault/audit/audit.ts";
 import type { Mounts } from "../vault/mounts/mounts.ts";

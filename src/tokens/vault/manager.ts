@@ -12,7 +12,8 @@ import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/au
 import { authFactories } from "./auth/factories.ts";
 import { unobserved, watchAudit, watchRevocations, type TokensObserver } from "../telemetry/observer.ts";
 import { createAttempts } from "./core/attempts.ts";
-import { createCore, type Core } from "./core/core.ts";
+import { createCore } from "./core/core.ts";
+import type { Core } from "./core/types.ts";
 import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { envelope } from "./http/envelope.ts";

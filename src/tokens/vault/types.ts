@@ -4,7 +4,7 @@
  */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Snapshot, Tx } from "../../kernel/state/types.ts";
-import type { Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
+import type { AuthGrant, Data, LogicalResponse, Operation, Remote } from "../logical/types.ts";
 
 /** What a policy can grant (facts §2.5). */
 export type Capability = "create" | "read" | "update" | "patch" | "delete" | "list" | "sudo" | "deny" | "root";
@@ -113,6 +113,11 @@ export interface TokenSpec {
 /** A token that was just made, with the only copy of its id. */
 export interface MadeToken {
   readonly id: Secret;
+  readonly entry: TokenEntry;
+}
+
+/** A token as an auth backend of the house hands it out. */
+export interface IssuedAuth extends AuthGrant {
   readonly entry: TokenEntry;
 }
 

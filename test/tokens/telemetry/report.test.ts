@@ -4,7 +4,7 @@ import type { Scope } from "../../../src/kernel/telemetry/types.ts";
 import { unobserved, watchAudit, watchFront, watchRevocations, type TokensObserver } from "../../../src/tokens/telemetry/observer.ts";
 import { createTokensReport, reportTokens, type TokensLevels } from "../../../src/tokens/telemetry/report.ts";
 import type { AuditService } from "../../../src/tokens/vault/audit/audit.ts";
-import type { CoreAnswer, CoreRequest } from "../../../src/tokens/vault/core/core.ts";
+import type { CoreAnswer, CoreRequest } from "../../../src/tokens/vault/core/types.ts";
 import type { Front } from "../../../src/tokens/vault/core/front.ts";
 import type { Mounts } from "../../../src/tokens/vault/mounts/mounts.ts";
 

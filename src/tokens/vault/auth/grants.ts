@@ -1,9 +1,8 @@
 /** What every auth backend decides about the tokens it makes: their policies, their type, what is left of them. */
 import { logicalError } from "../../logical/occurred.ts";
-import type { AuthGrant } from "../../logical/types.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { DEFAULT_POLICY, ROOT_POLICY } from "../policies/built-in.ts";
-import type { MadeToken, Policies, TokenEntry, TokenType } from "../types.ts";
+import type { IssuedAuth, MadeToken, Policies, TokenEntry, TokenType } from "../types.ts";
 
 /** Nobody hands this policy out: tokens that wrap an answer have it. */
 const UNASSIGNABLE: readonly string[] = ["response-wrapping"];
@@ -51,6 +50,6 @@ export function ttlLeft(entry: TokenEntry, clock: Clock): number {
 }
 
 /** A token that was just made, as an answer. */
-export function grantOf({ id, entry }: MadeToken, clock: Clock): AuthGrant {
+export function grantOf({ id, entry }: MadeToken, clock: Clock): IssuedAuth {
   return { id, entry, ttlMs: ttlLeft(entry, clock), made: true };
 }

@@ -1,22 +1,10 @@
 /** Who asks, and may they: everything between a request's arrival and its audit record. A refusal is audited, too. */
 import { StewardError } from "../../../kernel/base/errors.ts";
-import type { Secret } from "../../../kernel/base/secret.ts";
 import type { LogicalRequest, Operation, Path } from "../../logical/types.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
 import { admits } from "../cidrs.ts";
-import { noHandler, wrapTtlOf, type CoreDeps, type CoreRequest, type Journey } from "./core.ts";
-
-/** What the request's token is good for. */
-export interface Standing {
-  readonly tokenId: Secret | undefined;
-  /** Undefined on paths that need no token, unless the house serves them. */
-  readonly entry: TokenEntry | undefined;
-  readonly decision: Decision;
-  readonly wrapTtlMs: number | undefined;
-  /** The declared path; undefined when the mount has none of this name, which the backend then says. */
-  readonly declared: Path | undefined;
-}
+import type { CoreDeps, CoreRequest, Journey, Standing } from "./types.ts";
 
 interface Place {
   readonly mount: Mount;
@@ -125,4 +113,17 @@ function auditOf({ request, requestId, place, entry, operation }: Undecided & { 
     mount: place?.mount, token: request.token === undefined ? undefined : { id: request.token, entry }, wrapTtlMs: request.wrapTtlMs,
     granting: decision.granting, allowed: decision.allowed,
   };
+}
+
+/** The 404 of Vault for a path below no mount (facts §2.2). */
+function noHandler(path: string): StewardError {
+  return new StewardError("not_found", `no handler for route "${path.slice(0, 300)}". route entry not found.`, { rule: "no_mount" });
+}
+
+/** Policies allow a wrap time within bounds only; undefined when the answer is not to be wrapped. */
+function wrapTtlOf(decision: Decision, asked: number | undefined): number | undefined {
+  const { minMs, maxMs } = decision.wrap;
+  if (minMs !== undefined && (asked ?? 0) < minMs) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
+  if (maxMs !== undefined && asked !== undefined && asked > maxMs) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
+  return asked;
 }

@@ -5,7 +5,7 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Backend } from "../../logical/types.ts";
-import type { Core, CoreAnswer, CoreRequest } from "./core.ts";
+import type { Core, CoreAnswer, CoreRequest } from "./types.ts";
 
 const STATUS_PATHS: ReadonlySet<string> = new Set(["sys/health", "sys/seal-status", "sys/init", "sys/unseal", "sys/leader"]);
 

@@ -2,11 +2,12 @@
  * From an allowed request to its answer: the audit record and, where something is made outside, the intent are on disk before the
  * backend runs; the lease and the second audit record are on disk before anybody is answered.
  */
-import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
-import type { AuthGrant, Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../logical/types.ts";
+import { assert, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { Data, LogicalRequest, LogicalResponse, SecretGrant } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
-import type { AuditResponse, Intent, LeaseInfo } from "../types.ts";
-import { requesterOf, type CoreAnswer, type CoreDeps, type Journey } from "./core.ts";
+import type { Mount } from "../mounts/mounts.ts";
+import type { AuditResponse, Intent, IssuedAuth, LeaseInfo, TokenEntry } from "../types.ts";
+import type { CoreAnswer, CoreDeps, Journey } from "./types.ts";
 import { goDurationText } from "./go-duration.ts";
 
 /** What the end of a token may take whose lease could not be stored. */
@@ -96,9 +97,9 @@ function requestOf({ request, requestId, operation, mount, rest, standing }: Jou
 
 async function finish(deps: CoreDeps, journey: Journey, response: LogicalResponse | undefined, intent: Intent | undefined): Promise<CoreAnswer> {
   const { mount, requestId, operation, standing } = journey;
+  const auth = issuedBy(mount, response);
   const warnings = [...(response?.warnings ?? [])];
   const leased = response?.secret === undefined ? undefined : lease(deps, journey, response, { grant: response.secret, intent, warnings });
-  const auth = response?.auth;
   const answer: CoreAnswer = {
     requestId, response, warnings, auth, wrap: undefined,
     asked: operation === "read" || operation === "list" || operation === "help",
@@ -114,6 +115,14 @@ async function finish(deps: CoreDeps, journey: Journey, response: LogicalRespons
     await undo(deps, journey, { leased, auth, response, intent });
     throw error;
   }
+}
+
+/** Only backends of the house hand out tokens: whoever lives elsewhere could make itself root. */
+function issuedBy(mount: Mount, response: LogicalResponse | undefined): IssuedAuth | undefined {
+  const auth = response?.auth;
+  if (auth === undefined) return undefined;
+  assert(mount.trusted && "entry" in auth, `the backend at ${mount.point} may hand out tokens`);
+  return auth as IssuedAuth;
 }
 
 interface Leased {
@@ -152,7 +161,7 @@ function auditOf({ response, lease, auth, warnings }: CoreAnswer): AuditResponse
 }
 
 /** What was made and will not be handed out ends now; a failure here leaves a record: the lease with its timer, or an orphan. */
-async function undo(deps: CoreDeps, journey: Journey, made: { readonly leased: Leased | undefined; readonly auth: AuthGrant | undefined; readonly response: LogicalResponse | undefined; readonly intent: Intent | undefined }): Promise<void> {
+async function undo(deps: CoreDeps, journey: Journey, made: { readonly leased: Leased | undefined; readonly auth: IssuedAuth | undefined; readonly response: LogicalResponse | undefined; readonly intent: Intent | undefined }): Promise<void> {
   const { leased, auth, response, intent } = made;
   try {
     if (leased !== undefined) {
@@ -178,4 +187,9 @@ async function endUnstored(deps: CoreDeps, { requestId, request, mount }: Journe
     if (intent !== undefined) await deps.leases.orphan(intent, "its lease could not be stored, and it could not be revoked", {});
     throw error;
   }
+}
+
+/** The requester as backends may know it. */
+function requesterOf(entry: TokenEntry): { displayName: string; accessor: string; entityId: string; policies: readonly string[] } {
+  return { displayName: entry.displayName, accessor: entry.accessor, entityId: entry.entityId, policies: entry.policies };
 }

@@ -9,41 +9,12 @@ import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import { wrappedAnswers } from "../mounts/tables.ts";
 import type { MadeToken, Tokens } from "../types.ts";
-import type { CoreAnswer } from "./core.ts";
+import type { CoreAnswer, WrappedInfo, WrapInfo, Wrapping } from "./types.ts";
 
 /** The policy of tokens that only unwrap; nobody can hand it out. */
 export const WRAPPING_POLICY = "response-wrapping";
 /** A change holds one envelope at most. */
 const ENVELOPE_BYTES = 512 * 1024;
-
-/** `wrap_info` as clients read it. */
-export interface WrapInfo extends Readonly<Record<string, unknown>> {
-  readonly token: string;
-  readonly accessor: string;
-  /** Seconds. */
-  readonly ttl: number;
-  readonly creation_time: string;
-  readonly creation_path: string;
-  readonly wrapped_accessor?: string;
-}
-
-/** What is known of a wrapped answer without fetching it. */
-export interface WrappedInfo {
-  readonly creationPath: string;
-  readonly createdAtMs: number;
-  readonly ttlMs: number;
-}
-
-/** The wrapped answers. */
-export interface Wrapping {
-  /** Durable when it resolves. Throws `too_large`. */
-  wrap(answer: CoreAnswer, about: { readonly path: string; readonly ttlMs: number }): Promise<{ readonly token: Secret; readonly info: WrapInfo }>;
-  /** The envelope, once: a second fetch finds nothing. Throws `invalid`. */
-  unwrap(token: Secret): Promise<{ readonly envelope: string; readonly info: WrappedInfo }>;
-  lookup(token: Secret): WrappedInfo;
-  /** The same answer under a new token for as long again; the old token finds nothing any more. Throws `invalid`. */
-  rewrap(token: Secret): Promise<WrapInfo>;
-}
 
 const GONE = "wrapping token is not valid or does not exist";
 

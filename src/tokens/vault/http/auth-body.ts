@@ -1,8 +1,8 @@
 /** The `auth` member of an answer: a token that was just made or renewed, in the order of keys that clients know (facts §2.2). */
-import type { AuthGrant } from "../../logical/types.ts";
+import type { IssuedAuth } from "../types.ts";
 
 /** The one place where a token's id is written into an answer. */
-export function authBody({ id, entry, ttlMs }: AuthGrant): Record<string, unknown> {
+export function authBody({ id, entry, ttlMs }: IssuedAuth): Record<string, unknown> {
   return {
     client_token: id?.use((value) => value) ?? "",
     accessor: entry.accessor,

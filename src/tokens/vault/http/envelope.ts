@@ -5,7 +5,7 @@
 import type { PlainAnswer } from "../../../kernel/service.ts";
 import { writeExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
-import type { CoreAnswer } from "../core/core.ts";
+import type { CoreAnswer } from "../core/types.ts";
 import { authBody } from "./auth-body.ts";
 
 /** Every JSON answer carries these, empty ones too. */

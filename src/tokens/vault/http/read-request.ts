@@ -5,7 +5,7 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import type { PlainRequest } from "../../../kernel/service.ts";
-import { parseExact } from "../../logical/json.ts";
+import { parseExact, requestLimits } from "../../logical/json.ts";
 import { parseGoBool, parseGoDurationMs } from "../../logical/go-values.ts";
 import type { Data } from "../../logical/types.ts";
 
@@ -86,13 +86,24 @@ function hasControl(text: string): boolean {
 const CONTROLS: ReadonlySet<string> = new Set(["list", "scan", "help"]);
 
 function queryData(query: URLSearchParams): Data {
-  const data: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const name of new Set(query.keys())) {
-    if (CONTROLS.has(name)) continue;
-    const values = query.getAll(name);
-    data[name] = values.length === 1 ? values[0] : values;
+  const given = new Map<string, string[]>();
+  for (const [name, value] of query) {
+    const values = given.get(name);
+    if (values !== undefined) values.push(value);
+    else if (!CONTROLS.has(name)) given.set(name, [value]);
   }
+  const data: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, values] of given) data[name] = values.length === 1 ? values[0] : values;
   return data;
+}
+
+function formData(text: string): Data {
+  let pairs = 1;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) {
+    pairs += 1;
+    if (pairs > requestLimits.values) throw new StewardError("too_large", `the form has more than ${requestLimits.values} values`, { rule: "values" });
+  }
+  return queryData(new URLSearchParams(text));
 }
 
 /** A body is JSON whatever its type says, unless it says form and does not look like JSON. */
@@ -105,7 +116,7 @@ async function bodyData(request: PlainRequest, verb: Verb): Promise<Data> {
   const text = decodeUtf8(bytes);
   const start = text.trimStart();
   if (start === "" || start.trimEnd() === "null") return {};
-  if (!start.startsWith("{") && !start.startsWith("[") && /^application\/x-www-form-urlencoded\b/i.test(type)) return queryData(new URLSearchParams(text));
+  if (!start.startsWith("{") && !start.startsWith("[") && /^application\/x-www-form-urlencoded\b/i.test(type)) return formData(text);
   const value = parseBody(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new StewardError("invalid", `${BROKEN_BODY}the body must be a JSON object`);
   return value as Data;
@@ -121,7 +132,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 function parseBody(text: string): unknown {
   try {
-    return parseExact(text);
+    return parseExact(text, requestLimits);
   } catch (error) {
     // The parser's own message may quote the body, which may hold a key.
     const known = error instanceof StewardError ? error : new StewardError("invalid", "the body is not valid JSON");

@@ -2,7 +2,7 @@
 import { Access } from "../../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/service.ts";
-import type { Core } from "../core/core.ts";
+import type { Core } from "../core/types.ts";
 import type { VaultCors } from "../system/cors.ts";
 import { writeCoreAnswer, writeHelp } from "./envelope.ts";
 import { originsOf, preflight, readableBy } from "./foreign-pages.ts";

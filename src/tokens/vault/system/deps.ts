@@ -1,7 +1,7 @@
 /** What the paths below `sys/` stand on. */
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Env } from "../../../kernel/state/types.ts";
-import type { Wrapping } from "../core/wrapping.ts";
+import type { Wrapping } from "../core/types.ts";
 import type { Mounts } from "../mounts/mounts.ts";
 import type { Audit, Leases, Policies, Tokens } from "../types.ts";
 

@@ -166,6 +166,14 @@ describe("wrapping", () => {
   });
 });
 
+describe("a backend that does not live with its host", () => {
+  it("cannot hand out tokens, whatever it answers", async () => {
+    const house = fakeHouse();
+    house.handler = async () => ({ auth: { id: undefined, ttlMs: 0, made: true } });
+    await expect(house.ask({ path: "m/plain" })).rejects.toMatchObject({ code: "internal" });
+  });
+});
+
 describe("an error of the backend", () => {
   it("is audited with its text and reaches the caller", async () => {
     const house = fakeHouse();

@@ -7,7 +7,8 @@ import { Secret } from "../../../../src/kernel/base/secret.ts";
 import { createBackend } from "../../../../src/tokens/logical/backend.ts";
 import { definePath } from "../../../../src/tokens/logical/define-path.ts";
 import type { Data, LogicalResponse, PathHandler } from "../../../../src/tokens/logical/types.ts";
-import { createCore, type Core, type CoreDeps, type CoreRequest } from "../../../../src/tokens/vault/core/core.ts";
+import { createCore } from "../../../../src/tokens/vault/core/core.ts";
+import type { Core, CoreDeps, CoreRequest } from "../../../../src/tokens/vault/core/types.ts";
 import type { Mount } from "../../../../src/tokens/vault/mounts/mounts.ts";
 import type { AuditRequest, AuditResponse, Decision, LeaseSpec, TokenEntry } from "../../../../src/tokens/vault/types.ts";
 

@@ -4,7 +4,7 @@ import { Secret } from "../../../../src/kernel/base/secret.ts";
 import { EmptyFieldsSchema } from "../../../../src/gen/steward/tokens/v1/sys_fields_pb.ts";
 import { createBackend } from "../../../../src/tokens/logical/backend.ts";
 import { definePath } from "../../../../src/tokens/logical/define-path.ts";
-import type { Core, CoreAnswer, CoreRequest } from "../../../../src/tokens/vault/core/core.ts";
+import type { Core, CoreAnswer, CoreRequest } from "../../../../src/tokens/vault/core/types.ts";
 import { createFront } from "../../../../src/tokens/vault/core/front.ts";
 
 const status = createBackend({ type: "system", help: "", paths: [definePath({ pattern: "health", fields: EmptyFieldsSchema, operations: { read: async () => ({ data: { sealed: true } }) }, synopsis: "s", description: "d" })] });

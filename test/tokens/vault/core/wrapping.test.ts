@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
-import type { CoreAnswer } from "../../../../src/tokens/vault/core/core.ts";
-import { createWrapping, type Wrapping } from "../../../../src/tokens/vault/core/wrapping.ts";
+import type { CoreAnswer, Wrapping } from "../../../../src/tokens/vault/core/types.ts";
+import { createWrapping } from "../../../../src/tokens/vault/core/wrapping.ts";
 import { envelope } from "../../../../src/tokens/vault/http/envelope.ts";
 import { mountTables, wrappedAnswers } from "../../../../src/tokens/vault/mounts/tables.ts";
 import { createTokenBench, type TokenBench } from "../fixtures/tokens.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
-import type { CoreAnswer } from "../../../../src/tokens/vault/core/core.ts";
+import type { CoreAnswer } from "../../../../src/tokens/vault/core/types.ts";
 import { writeCoreAnswer, writeHelp } from "../../../../src/tokens/vault/http/envelope.ts";
 import { liveEntry } from "../core/fake-house.ts";
 

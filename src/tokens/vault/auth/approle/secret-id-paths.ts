@@ -13,7 +13,7 @@ import type { StoredSecretId } from "./storage.ts";
 
 const COERCE: Readonly<Record<string, CoerceRule>> = { cidr_list: "comma_list", token_bound_cidrs: "comma_list", ttl: "duration" };
 const LONGEST_SECRET_ID = 4_096;
-const METADATA_LIMITS = { bytes: 16 * 1024, depth: 4 };
+const METADATA_LIMITS = { bytes: 16 * 1024, depth: 4, values: 10_000 };
 
 /** Finds the secret id that a request names. */
 type Find = (request: PathRequest) => Promise<StoredSecretId | undefined>;

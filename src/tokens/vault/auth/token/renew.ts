@@ -5,7 +5,7 @@ import { definePath } from "../../../logical/define-path.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { CoerceRule, LogicalResponse, Path, PathRequest } from "../../../logical/types.ts";
 import type { RenewTerms } from "../../token-store/token-store.ts";
-import type { TokenEntry } from "../../types.ts";
+import type { IssuedAuth, TokenEntry } from "../../types.ts";
 import { callerOf } from "../context.ts";
 import type { AuthDeps } from "../deps.ts";
 import { ttlLeft } from "../grants.ts";
@@ -41,7 +41,8 @@ function byId({ tokens }: AuthDeps, request: PathRequest): { readonly id: Secret
 
 async function renewed(deps: AuthDeps, { fields }: PathRequest, id: Secret | undefined, before: TokenEntry): Promise<LogicalResponse> {
   const { entry, warnings } = await deps.tokens.renew(before, fields.durationMs("increment"), termsOf(deps, before));
-  return { auth: { id, entry, ttlMs: ttlLeft(entry, deps.clock), made: false }, ...(warnings.length === 0 ? {} : { warnings }) };
+  const auth: IssuedAuth = { id, entry, ttlMs: ttlLeft(entry, deps.clock), made: false };
+  return { auth, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** The role may have changed since; without it nothing is renewed. */
