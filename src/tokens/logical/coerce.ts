@@ -1,7 +1,7 @@
 /** Weak coercion of single fields, value by value as the facts' §1.2 list them, with the error texts that clients know. */
 import { StewardError } from "../../kernel/base/errors.ts";
 import { checkedDuration, GoValueError, parseGoBool, parseGoDurationMs, parseGoInt, quoted } from "./go-values.ts";
-import { isRawNumber, numberText, parseExact } from "./json.ts";
+import { isRawNumber, numberText, parseExact, requestLimits } from "./json.ts";
 
 /** What a field becomes. */
 export type Kind = "text" | "integer" | "boolean" | "duration" | "texts" | "comma_texts" | "integers" | "comma_integers" | "pairs" | "any";
@@ -131,7 +131,7 @@ function splitPair(pair: string): readonly [string, string] {
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
   try {
-    return parseExact(text.trim());
+    return parseExact(text.trim(), requestLimits);
   } catch (error) {
     if (error instanceof StewardError) return undefined;
     throw error;

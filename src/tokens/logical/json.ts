@@ -15,10 +15,15 @@ export interface ExactLimits {
   readonly bytes: number;
   /** Objects and arrays inside each other, the outermost included. */
   readonly depth: number;
+  /** Elements of arrays and members of objects, all together. What is many costs more than what is long: ten million take seconds. */
+  readonly values: number;
 }
 
+/** What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000 values. */
+export const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
+
 /** What a secrets manager takes from a client (facts §2.1). */
-export const requestLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128 };
+export const requestLimits: ExactLimits = { ...usualLimits, values: 100_000 };
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 const exactJson = JSON as unknown as {
@@ -32,11 +37,11 @@ const MAY_LOSE_DIGITS = /\d{16}|(?:^|[:[,])\s*-?\d+[.eE]/;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Parses a whole text. Throws `invalid` (rule `json`) for what is no JSON, `too_large` (rule `bytes` or `depth`) beyond a limit. */
-export function parseExact(input: string | Uint8Array, limits: ExactLimits = requestLimits): unknown {
+/** Parses a whole text. Throws `invalid` (rule `json`) for what is no JSON, `too_large` (rule `bytes`, `depth` or `values`) beyond a limit. */
+export function parseExact(input: string | Uint8Array, limits: ExactLimits = usualLimits): unknown {
   if (input.length > limits.bytes) throw new StewardError("too_large", `JSON input has more than ${limits.bytes} bytes`, { rule: "bytes" });
   const text = typeof input === "string" ? input : decode(input);
-  if (isDeeper(text, limits.depth)) throw new StewardError("too_large", `JSON input has more than ${limits.depth} levels of nesting`, { rule: "depth" });
+  assertWithin(text, limits);
   try {
     return MAY_LOSE_DIGITS.test(text) ? exactJson.parse(text, keepDigits) : exactJson.parse(text);
   } catch (error) {
@@ -92,18 +97,25 @@ function positionIn(error: unknown): number | undefined {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_ARRAY = 0x5d;
+const CLOSE_OBJECT = 0x7d;
 
-function isDeeper(text: string, limit: number): boolean {
+function assertWithin(text: string, { depth, values }: ExactLimits): void {
   let open = 0;
+  let seen = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at);
-    else if (unit === 0x5b || unit === 0x7b) {
-      open += 1;
-      if (open > limit) return true;
-    } else if (unit === 0x5d || unit === 0x7d) open -= 1;
+    else if (unit === COMMA || unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      seen += 1;
+      if (seen > values) throw new StewardError("too_large", `JSON input has more than ${values} values`, { rule: "values" });
+      if (unit !== COMMA) open += 1;
+      if (open > depth) throw new StewardError("too_large", `JSON input has more than ${depth} levels of nesting`, { rule: "depth" });
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open -= 1;
   }
-  return false;
 }
 
 // Jumps from quote to quote, so that long strings cost no loop.

@@ -74,7 +74,7 @@ describe("sys/seal", () => {
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
     sealed = true;
     await load;
-    expect([...seen].toSorted()).toEqual([200, 503]);
+    expect(seen).toEqual(new Set([200, 503]));
     await expectSealed(vault);
     for (const [key, status] of [["", 400], ["nonsense", 400], [randomBytes(32).toString("base64"), 403]] as const) expect([key, (await unseal(vault, key)).status]).toEqual([key, status]);
     expect((await unseal(vault, keyOf(vault.state))).json).toMatchObject({ sealed: false });

@@ -69,10 +69,12 @@ describe("any other JSON", () => {
   });
 
   it("is refused beyond its limits before anything is built", () => {
-    expect(() => parseExact("[[[1]]]", { bytes: 100, depth: 2 })).toThrow(expect.objectContaining({ code: "too_large", rule: "depth" }) as Error);
-    expect(parseExact("[[1],[2],[3]]", { bytes: 100, depth: 2 })).toEqual([[1], [2], [3]]);
-    expect(parseExact(String.raw`["[[[[\"[[\\"]`, { bytes: 100, depth: 1 })).toEqual([String.raw`[[[["[[\ `.trim()]);
-    expect(() => parseExact("[1]", { bytes: 2, depth: 2 })).toThrow(expect.objectContaining({ code: "too_large", rule: "bytes" }) as Error);
+    expect(() => parseExact("[[[1]]]", { bytes: 100, depth: 2, values: 9 })).toThrow(expect.objectContaining({ code: "too_large", rule: "depth" }) as Error);
+    expect(parseExact("[[1],[2],[3]]", { bytes: 100, depth: 2, values: 9 })).toEqual([[1], [2], [3]]);
+    expect(parseExact(String.raw`["[[[[\"[[\\"]`, { bytes: 100, depth: 1, values: 9 })).toEqual([String.raw`[[[["[[\ `.trim()]);
+    expect(() => parseExact("[1]", { bytes: 2, depth: 2, values: 9 })).toThrow(expect.objectContaining({ code: "too_large", rule: "bytes" }) as Error);
+    expect(() => parseExact("[1,2,{\"a\":3}]", { bytes: 100, depth: 9, values: 3 })).toThrow(expect.objectContaining({ code: "too_large", rule: "values" }) as Error);
+    expect(parseExact("[1,\",,,[[[{{{\",{\"a\":3}]", { bytes: 100, depth: 9, values: 4 })).toEqual([1, ",,,[[[{{{", { a: 3 }]);
     expect(() => parseExact("[".repeat(1_000_000))).toThrow(expect.objectContaining({ rule: "depth" }) as Error);
   });
 });
