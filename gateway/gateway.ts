@@ -16,26 +16,11 @@ import { describeRoutes } from "./describe/describe.ts";
 import { createHealth } from "./health.ts";
 import { methodTable } from "./methods.ts";
 import { goneSignal, readHead, restRequest, writeAnswer, type Head } from "./node-http.ts";
+import { answerProbe, probeFor, type ProbeResult, type Probes } from "./probe.ts";
 import { createReflection } from "./reflection.ts";
 import { createRest, type Rest } from "./rest.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 import { createWatch } from "./watch.ts";
-
-/** The state of one probe; `reasons` are lines for people, the first is shown. */
-export interface ProbeResult {
-  readonly ok: boolean;
-  readonly reasons: readonly string[];
-}
-
-/** What the process knows of its own health, answered from memory. */
-export interface Probes {
-  /** Is the process alive? `/healthz`. */
-  live(): ProbeResult;
-  /** May it take traffic? `/readyz` and gRPC health of the empty name. */
-  ready(): ProbeResult;
-  /** Can this service, e.g. `steward.dedup.v1.JobService`, do its work? */
-  serviceReady(name: string): boolean;
-}
 
 /** What the gateway serves, and with what. */
 export interface GatewayDeps {
@@ -81,7 +66,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
 interface Surfaces {
   readonly rest: Rest;
   readonly rpc: Rpc;
-  readonly probe: (path: string) => ProbeResult | undefined;
+  readonly probe: (head: Head) => ReturnType<typeof probeFor>;
   readonly cors: (head: Head) => CorsDecision;
   readonly draining: AbortSignal;
 }
@@ -97,7 +82,7 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
   const surfaces: Surfaces = {
     draining,
     cors: createCors(deps.auth.allowedOrigins ?? []),
-    probe: (path) => (path === "/healthz" ? probes.live() : path === "/readyz" ? ready() : undefined),
+    probe: (head) => probeFor({ live: () => probes.live(), ready, components: () => probes.components?.() ?? [] }, head),
     rest: createRest({ table, authorize, validator, log, clock }),
     rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
@@ -115,17 +100,12 @@ async function serve(surfaces: Surfaces, request: ServerRequest, response: Serve
   const cors = surfaces.cors(head);
   for (const [name, value] of Object.entries(cors.headers)) response.setHeader(name, value);
   if (cors.preflight) return void response.writeHead(204).end();
-  const probe = surfaces.probe(head.path);
+  const probe = surfaces.probe(head);
   if (probe !== undefined) return answerProbe(probe, request, response);
   if (surfaces.rpc.owns(head.path)) return surfaces.rpc.handle(request, response, head, requestId);
   const gone = goneSignal(response);
   const answer = await surfaces.rest.handle(restRequest(request, head, gone, requestId));
   if (!response.headersSent && !gone.aborted) await writeAnswer(request, response, answer, { gone, draining: surfaces.draining });
-}
-
-function answerProbe(probe: ProbeResult, request: ServerRequest, response: ServerResponse): void {
-  if (request.method !== "GET" && request.method !== "HEAD") return refuse(request, response, 405, "Method Not Allowed", { headers: { allow: "GET, HEAD" } });
-  refuse(request, response, probe.ok ? 200 : 503, probe.ok ? "ok" : probe.reasons[0] ?? "not ready");
 }
 
 /** Counts what access refuses, by the error's code. */

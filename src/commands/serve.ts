@@ -182,6 +182,7 @@ function gatewayComponent(house: House): Component {
         probes: {
           live: () => ({ ok: true, reasons: [] }),
           ready: () => supervisor.ready(),
+          components: () => supervisor.states(),
           serviceReady: (name) => (name.startsWith("steward.tokens.") ? house.tokens?.current()?.front.isOpen() : house.dedup?.healthy()) ?? false,
         },
         auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },

@@ -104,6 +104,8 @@ describe("a sealed store", () => {
     expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
     expect(await shown()).toEqual([expect.stringMatching(/^ok/), 503, Status.SERVING, Status.NOT_SERVING, Status.NOT_SERVING]);
+    const [whole, ...parts] = (await rest(vault.daemon, "GET", "/readyz?verbose=1")).text.trimEnd().split("\n");
+    expect([whole, parts.includes("gateway: ready"), parts.find((line) => line.startsWith("tokens: "))]).toEqual(["ok", true, "tokens: degraded, sealed by sys/seal: give the key to sys/unseal, or restart"]);
     expect((await vault.ask("PUT", "sys/unseal", { body: { key: readFileSync(join(vault.state, "tokens.key"), "utf8") } })).json.sealed).toBe(false);
     expect(await shown()).toEqual([expect.stringMatching(/^ok/), 200, Status.SERVING, Status.SERVING, Status.SERVING]);
     await vault.daemon.stop();

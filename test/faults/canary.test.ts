@@ -43,7 +43,7 @@ async function exerciseAll(daemon: Daemon, token: string, canaries: readonly Can
   const credentials = [`Bearer ${token}`, basic(token), `Bearer ${wrong}`, basic(wrong), basic(`${token}${wrong}`), `Digest username="${wrong}"`, wrong];
   const json = { "content-type": "application/json" };
   const asked: [string, string, Record<string, string>?, string?][] = [
-    ["GET", "/healthz"], ["GET", "/readyz"], ["GET", "/"], ["GET", "/api/v1/health"], ["GET", "/api/v1/ready"], ["GET", "/api/v1/documents?limit=2"], ["GET", "/api/v1/documents?limit=never"], ["GET", "/api/v1/documents/none"],
+    ["GET", "/healthz"], ["GET", "/readyz"], ["GET", "/readyz?verbose=1"], ["GET", "/"], ["GET", "/api/v1/health"], ["GET", "/api/v1/ready"], ["GET", "/api/v1/documents?limit=2"], ["GET", "/api/v1/documents?limit=never"], ["GET", "/api/v1/documents/none"],
     ["GET", "/api/v1/duplicates"], ["GET", "/api/v1/jobs"], ["GET", "/api/v1/sync/status"], ["GET", "/api/v1/metrics"], ["GET", "/openapi.json"], ["GET", "/nowhere"], ["DELETE", "/api/v1/documents"],
     ["POST", "/api/v1/sync", json, "{\"force\":tru"], ["POST", "/api/v1/sync", json, "{\"unknown\":1}"], ["PUT", "/api/v1/duplicates/x/status", json, "{\"status\":\"odd\"}"],
     ["POST", "/steward.dedup.v1.DocumentService/ListDocuments", { ...json, "connect-protocol-version": "1" }, "{}"], ["POST", "/steward.dedup.v1.DocumentService/ListDocuments", { ...json, "connect-protocol-version": "1" }, "{\"limit\":\"x\"}"],

@@ -48,6 +48,26 @@ describe("the probes", () => {
     expect([answer.status, await answer.text()]).toEqual([503, "starting: waiting for listener: x\n"]);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
+
+  it("say how every component stands when they are asked for it, and only then", async () => {
+    const components = [
+      { name: "gateway", phase: "ready", reason: undefined },
+      { name: "backups", phase: "degraded", reason: `the last backup failed:\ndisk full ${"x".repeat(600)}` },
+    ];
+    for (const [ok, first] of [[true, "ok"], [false, "starting"]] as const) {
+      const { url } = await startGateway({ auth: { token, allowedHosts: [] }, probes: { live: () => ({ ok: true, reasons: [] }), ready: () => ({ ok, reasons: ok ? [] : ["starting", "more"] }), components: () => components, serviceReady: () => true } });
+      const ask = async (target: string): Promise<[number, string]> => {
+        const answer = await fetch(url + target);
+        return [answer.status, await answer.text()];
+      };
+      const status = ok ? 200 : 503;
+      expect(await ask("/readyz?verbose=1")).toEqual([status, `${first}\ngateway: ready\nbackups: degraded, the last backup failed:\\ndisk full ${"x".repeat(465)}\n`]);
+      for (const plain of ["/readyz", "/readyz?verbose=0", "/readyz?other=1"]) expect(await ask(plain)).toEqual([status, `${first}\n`]);
+      expect(await ask("/healthz?verbose=1")).toEqual([200, "ok\n"]);
+    }
+    const { url } = await startGateway();
+    expect(await (await fetch(`${url}/readyz?verbose=1`)).text()).toBe("ok\n");
+  });
 });
 
 describe("every answer", () => {

@@ -75,6 +75,17 @@ export function toStewardError(thrown: unknown): StewardError {
   return new StewardError("internal", "internal error", { cause: thrown });
 }
 
+/**
+ * What anybody may read of an error, also without a credential: the message of one of ours, but of somebody else's only
+ * its code, for its text may name paths and addresses.
+ */
+export function ownWords(thrown: unknown): string {
+  const { cause, code, message } = toStewardError(thrown);
+  if (!(cause instanceof Error) || cause.message !== message) return message;
+  const system = (cause as NodeJS.ErrnoException).code;
+  return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; the log says more`;
+}
+
 /** Stops at our own mistakes. `why` says what was taken for granted. */
 export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new StewardError("internal", `assertion failed: ${why}`);

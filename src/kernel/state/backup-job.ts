@@ -25,7 +25,8 @@ export interface BackupJob {
 /** What the process answers. */
 export type BackupReply =
   | { readonly manifest: BackupManifest }
-  | { readonly error: { readonly code: Code; readonly message: string; readonly remedy: string | undefined } };
+  /** `message` is for everybody, `text` what was thrown, for the log. */
+  | { readonly error: { readonly code: Code; readonly message: string; readonly text: string; readonly remedy: string | undefined } };
 
 /** Makes a backup and tests it. Throws what kept it from being whole; the target then holds no complete one. */
 export type RunBackup = (job: BackupJob, signal: AbortSignal) => Promise<BackupManifest>;
@@ -50,8 +51,8 @@ export const runBackupProcess: RunBackup = async (job, signal) => {
     });
     signal.throwIfAborted();
     if ("manifest" in reply) return reply.manifest;
-    const { code, message, remedy } = reply.error;
-    throw new StewardError(code, message, remedy === undefined ? {} : { remedy });
+    const { code, message, text, remedy } = reply.error;
+    throw new StewardError(code, message, { ...(remedy === undefined ? {} : { remedy }), ...(text === message ? {} : { cause: new Error(text) }) });
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

@@ -1,6 +1,6 @@
 /** The process that makes one backup for a daemon: takes the job as a message, copies, tests the copy, answers and ends. */
 import { systemClock } from "../base/clock.ts";
-import { StewardError, toStewardError } from "../base/errors.ts";
+import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { BackupJob, BackupReply } from "./backup-job.ts";
 import { backupFolder } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
@@ -21,7 +21,7 @@ async function run(job: BackupJob): Promise<BackupReply> {
     return { manifest };
   } catch (thrown) {
     const { code, message, remedy } = toStewardError(thrown);
-    return { error: { code, message, remedy } };
+    return { error: { code, message: ownWords(thrown), text: message, remedy } };
   }
 }
 

@@ -2,7 +2,7 @@
  * Timers that survive: ids with the wall time at which they are due, in order on disk. One timer waits for the earliest; what
  * is due is handed over in batches and taken, id by id, inside the transaction that acts on it (KERNEL §1.3).
  */
-import { assert, toStewardError } from "../base/errors.ts";
+import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Component } from "../supervisor/component.ts";
@@ -231,7 +231,7 @@ class Runner {
       await claim(ids, this.#stop.signal);
       const left = this.#stillDue(ids);
       for (const id of ids) if (!left.includes(id)) this.#aside.delete(id);
-      if (left.length > 0) this.#putAside(left, new Error(`${left.length} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${left[0]}`));
+      if (left.length > 0) this.#putAside(left, new StewardError("internal", `${left.length} of ${ids.length} timers of ${name} are still due after they were handed over, e.g. ${left[0]}`));
       else if (this.#aside.size === 0) this.#trouble = undefined;
     } catch (error) {
       this.#putAside(ids, error);
@@ -264,7 +264,7 @@ class Runner {
   #complain(thrown: unknown): void {
     if (this.#stop.signal.aborted) return;
     const error = thrown instanceof Error ? thrown : toStewardError(thrown);
-    this.#trouble = error.message;
+    this.#trouble = `timers that are due could not be handled: ${ownWords(error)}`;
     this.#deps.log.warn("timers that are due could not be handled", { name: this.#deps.name, error, waiting: this.#aside.size });
   }
 

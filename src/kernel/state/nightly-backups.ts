@@ -6,7 +6,7 @@ import { mkdirSync, statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { StewardError, toStewardError } from "../base/errors.ts";
+import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Component, Health } from "../supervisor/component.ts";
 import { createScheduler } from "../supervisor/scheduler.ts";
@@ -89,7 +89,7 @@ class Keeper {
       if (signal.aborted) return;
       const error = toStewardError(thrown);
       this.#retryAtMs = clock.monotonic() + RETRY_MS;
-      this.#failure = `the last backup failed: ${error.message}`;
+      this.#failure = `the last backup failed: ${ownWords(error)}`;
       log.warn("a backup failed and is tried again in an hour", { error, directory: this.#options.target });
     }
   }

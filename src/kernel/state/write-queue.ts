@@ -3,7 +3,7 @@
  * own so that one that throws leaves nothing behind and does not disturb the others; one flush serves the whole group.
  */
 import { setTimeout } from "node:timers/promises";
-import { assert, StewardError, toStewardError } from "../base/errors.ts";
+import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { censusKey, KEY_WRITES, putHouse } from "./house.ts";
@@ -98,7 +98,8 @@ export class WriteQueue {
     const shortage = this.#deps.reserve.shortage();
     if (shortage === undefined && this.#short) this.#failure = undefined;
     this.#short = shortage !== undefined;
-    return (shortage ?? this.#failure)?.message;
+    const trouble = shortage ?? this.#failure;
+    return trouble === undefined ? undefined : ownWords(trouble);
   }
 
   push<T>(change: (tx: Tx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {

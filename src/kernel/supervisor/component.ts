@@ -12,6 +12,7 @@ export interface Backoff {
 /** Whether a running component is well. */
 export interface Health {
   readonly ok: boolean;
+  /** In words of our own (`ownWords`): anybody may read it at `/readyz?verbose=1`. */
   readonly reason?: string;
 }
 
@@ -44,7 +45,7 @@ export interface ComponentState {
   readonly name: string;
   readonly phase: Phase;
   readonly readiness: Component["readiness"];
-  /** Why it is not simply ready. */
+  /** Why it is not simply ready, in words that anybody may read. */
   readonly reason: string | undefined;
   readonly crashes: number;
   /** When it entered the phase, milliseconds since 1970. */

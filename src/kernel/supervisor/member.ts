@@ -6,7 +6,7 @@
  *               └─ degraded (stopped, waits for its restart) → failed (given up)
  */
 import { delay, type Clock } from "../base/clock.ts";
-import { StewardError, toStewardError } from "../base/errors.ts";
+import { ownWords, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { createBreaker, type Breaker } from "./breaker.ts";
 import type { Component, ComponentState, Health, Phase } from "./component.ts";
@@ -61,7 +61,7 @@ export class Member {
 
   /** Counts a crash, stops what is left, and starts again unless given up. Returns at once. */
   recover(error: unknown): void {
-    this.#busy = this.#recovery(error).catch((thrown: unknown) => this.#move("failed", toStewardError(thrown).message));
+    this.#busy = this.#recovery(error).catch((thrown: unknown) => this.#move("failed", ownWords(thrown)));
   }
 
   /** Says why an idle component does not start yet. */
@@ -96,7 +96,7 @@ export class Member {
     try {
       return this.component.health?.() ?? { ok: true };
     } catch (error) {
-      return { ok: false, reason: toStewardError(error).message };
+      return { ok: false, reason: ownWords(error) };
     }
   }
 
@@ -130,7 +130,7 @@ export class Member {
       if (attempt === this.#attempt) this.#attempt += 1;
       giveUp.abort(error);
       if (!this.#ending.signal.aborted) await this.#clean();
-      this.#move("failed", toStewardError(error).message);
+      this.#move("failed", ownWords(error));
       throw error;
     }
   }
@@ -140,7 +140,7 @@ export class Member {
     while (!this.#ending.signal.aborted) {
       this.#crashes += 1;
       const waitMs = this.#breaker.crashed(this.#deps.clock.monotonic());
-      const reason = toStewardError(error).message;
+      const reason = ownWords(error);
       this.#deps.log.error(waitMs === undefined ? "component failed and stays down" : "component failed and is restarted", { name: this.component.name, waitMs, error });
       this.#move("degraded", reason);
       await this.#clean();
@@ -187,6 +187,6 @@ async function attemptStop(component: Component, deadline: Deadline, capMs: numb
     const stopped = (async () => component.stop(Math.min(capMs, deadline.remainingMs())))();
     return (await deadline.wait(stopped, capMs)) === late ? "late" : "stopped";
   } catch (error) {
-    return { failed: toStewardError(error).message };
+    return { failed: ownWords(error) };
   }
 }

@@ -138,7 +138,7 @@ async function look(at: Watched): Promise<void> {
     at.outputs[`GET ${path}: ${answer.status}`] = `${JSON.stringify(answer.headers)}\n${answer.text}`;
   }
   for (const path of ["sys/leases/lookup/", "sys/leases/lookup/github/token", "auth/token/accessors", "auth/approle/role/ci/secret-id"]) at.outputs[`LIST ${path}`] = (await at.vault.ask("LIST", path)).text;
-  for (const path of ["/", "/docs", "/openapi.json", "/api/v1/metrics", "/metrics", "/healthz", "/readyz", "/nowhere"]) at.outputs[path] = (await rest(at.vault.daemon, "GET", path)).text;
+  for (const path of ["/", "/docs", "/openapi.json", "/api/v1/metrics", "/metrics", "/healthz", "/readyz", "/readyz?verbose=1", "/nowhere"]) at.outputs[path] = (await rest(at.vault.daemon, "GET", path)).text;
 }
 
 it("show in no log line, metric, span, audit line, refusal, page, listing or file, while the audit finds them by their hash", { timeout: 120_000 }, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StewardError, toStewardError } from "../../../src/kernel/base/errors.ts";
+import { ownWords, StewardError, toStewardError } from "../../../src/kernel/base/errors.ts";
 
 describe("toStewardError", () => {
   it("leaves the house's own errors as they are", () => {
@@ -20,5 +20,19 @@ describe("toStewardError", () => {
   it("finds the reason behind an abort", () => {
     const reason = new StewardError("deadline", "too late");
     expect(toStewardError(Object.assign(new Error("aborted", { cause: reason }), { name: "AbortError" }))).toBe(reason);
+  });
+});
+
+describe("what anybody may read of an error", () => {
+  const foreign = Object.assign(new Error("EACCES: permission denied, open '/root/x'"), { code: "EACCES" });
+
+  it("is the message of one of ours, also where it has a cause", () => {
+    expect(ownWords(new StewardError("conflict", "it runs already", { cause: foreign }))).toBe("it runs already");
+    expect(ownWords(new Error("MDB_CORRUPTED: at /root/x"))).toBe("the store is damaged");
+  });
+
+  it("is only the code of somebody else's, also after it was turned into one of ours", () => {
+    expect([ownWords(foreign), ownWords(toStewardError(foreign))]).toEqual(["denied (EACCES); the log says more", "denied (EACCES); the log says more"]);
+    expect([ownWords(new TypeError("x of undefined")), ownWords("text")]).toEqual(["internal error", "something that is no error was thrown"]);
   });
 });

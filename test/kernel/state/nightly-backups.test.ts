@@ -100,6 +100,12 @@ describe("nightly backups", () => {
     expect([jobs.length, backups.health?.(), keptBackups(target).length]).toEqual([2, { ok: true }, 1]);
   });
 
+  it("show nothing of the system's text where anybody reads it", async () => {
+    const { backups } = await someNight(() => Promise.reject(Object.assign(new Error("EACCES: permission denied, mkdir '/root/canary'"), { code: "EACCES" })));
+    await backups.look(never);
+    expect(backups.health?.()).toEqual({ ok: false, reason: "the last backup failed: denied (EACCES); the log says more" });
+  });
+
   it("take away what a killed process left, and never the one just made", async () => {
     const { target, backups } = await someNight(copy, { keep: 1 });
     const ahead = backupName(night + 300 * DAY_MS);

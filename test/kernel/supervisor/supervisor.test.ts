@@ -206,6 +206,20 @@ describe("a crash", () => {
     expect(lines.join("")).toContain("component failed and stays down");
   });
 
+  it("shows nothing of somebody else's text, wherever it comes from", async () => {
+    const canary = (): never => {
+      throw Object.assign(new Error("ENOENT: no such file, open '/root/canary'"), { code: "ENOENT" });
+    };
+    const crashed = probe("crashed", [], { readiness: "reported" });
+    probe("unwell", [], { readiness: "reported", health: canary });
+    probe("refuses", [], { readiness: "reported", start: async () => canary() });
+    await supervisor.start();
+    crashed.fail(new Error("connect to 10.0.0.7 with canary"));
+    await clock.advance(0);
+    expect(supervisor.states().map(({ phase, reason }) => `${phase} ${reason}`)).toEqual(["failed internal error", "degraded not found (ENOENT); the log says more", "failed not found (ENOENT); the log says more"]);
+    expect(lines.join("")).toContain("canary");
+  });
+
   it("is followed by a stop and, after the back-off, a start", async () => {
     const sync = probe("sync", [], { restart: { firstMs: 1000, maxMs: 4000 } });
     await supervisor.start();

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import { ownWords, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
@@ -148,7 +148,7 @@ function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
   const full = cause.code === "disk_full" || (thrown as NodeJS.ErrnoException).code === "EFBIG";
   const code = full ? "disk_full" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
-  const why = full ? "its disk is full" : cause.message;
+  const why = full ? "its disk is full" : ownWords(cause);
   return new StewardError(code, `the audit device ${info.path} (${name}) does not take records: ${why}; nothing is done without its record`, {
     rule: "audit", remedy: full ? "free space on its disk; Steward goes on by itself" : (cause.remedy ?? "see that the file can be written"), cause: thrown,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),

@@ -1,0 +1,50 @@
+/** The probes `/healthz` and `/readyz`: one line, and on demand a line for each component of the process. */
+import { printable } from "../src/kernel/base/printable.ts";
+import { refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { Head } from "./node-http.ts";
+
+/** The state of one probe; `reasons` are lines for people, the first is shown. */
+export interface ProbeResult {
+  readonly ok: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** Where a part of the process stands. `reason` is in words that anybody may read. */
+export interface ProbedComponent {
+  readonly name: string;
+  readonly phase: string;
+  readonly reason: string | undefined;
+}
+
+/** What the process knows of its own health, answered from memory. */
+export interface Probes {
+  /** Is the process alive? `/healthz`. */
+  live(): ProbeResult;
+  /** May it take traffic? `/readyz` and gRPC health of the empty name. */
+  ready(): ProbeResult;
+  /** How all parts stand, those too that readiness does not ask for. `/readyz?verbose=1`. */
+  components?(): readonly ProbedComponent[];
+  /** Can this service, e.g. `steward.dedup.v1.JobService`, do its work? */
+  serviceReady(name: string): boolean;
+}
+
+/** A longer reason is cut. Characters. */
+const LONGEST_REASON = 500;
+
+/** The probe that a request asks for, or undefined. Open to everybody and under any name: what asks is no browser and has no credential. */
+export function probeFor(probes: Pick<Probes, "live" | "ready" | "components">, { path, search }: Head): (ProbeResult & { readonly more: readonly string[] }) | undefined {
+  if (path === "/healthz") return { ...probes.live(), more: [] };
+  if (path !== "/readyz") return undefined;
+  const verbose = new URLSearchParams(search).get("verbose") === "1";
+  return { ...probes.ready(), more: verbose ? (probes.components?.() ?? []).map(lineOf) : [] };
+}
+
+/** Answers with the state, and below it with what more was asked for. */
+export function answerProbe(probe: ProbeResult & { readonly more: readonly string[] }, request: ServerRequest, response: ServerResponse): void {
+  if (request.method !== "GET" && request.method !== "HEAD") return refuse(request, response, 405, "Method Not Allowed", { headers: { allow: "GET, HEAD" } });
+  refuse(request, response, probe.ok ? 200 : 503, [probe.ok ? "ok" : probe.reasons[0] ?? "not ready", ...probe.more].join("\n"));
+}
+
+function lineOf({ name, phase, reason }: ProbedComponent): string {
+  return `${name}: ${phase}${reason === undefined ? "" : `, ${printable(reason).slice(0, LONGEST_REASON)}`}`;
+}
