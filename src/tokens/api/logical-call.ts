@@ -4,6 +4,7 @@ import { Secret } from "../../kernel/base/secret.ts";
 import type { Call } from "../../kernel/service.ts";
 import { parseGoDurationMs } from "../logical/go-values.ts";
 import type { Data } from "../logical/types.ts";
+import { requestPath } from "../vault/core/request-path.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 
 /** What a call asks for. */
@@ -16,7 +17,7 @@ export interface Asked {
 
 /** Asks the core on behalf of a call; the token is its metadata (RESOLUTIONS §2, Vault tokens). */
 export function ask(core: Core, call: Call, { verb, path, data, wrapTtl }: Asked): Promise<CoreAnswer> {
-  return core.handle({ verb, path: checkedPath(path, verb), data, token: tokenOf(call), remote: call.remote, wrapTtlMs: wrapMs(wrapTtl), signal: call.signal });
+  return core.handle({ verb, path: requestPath(path.replace(/^\/+/, ""), { list: verb === "list" }), data, token: tokenOf(call), remote: call.remote, wrapTtlMs: wrapMs(wrapTtl), signal: call.signal });
 }
 
 /** A mount as callers write it, with its one slash. Throws `invalid` for none. */
@@ -24,13 +25,6 @@ export function mountPath(mount: string): string {
   const plain = mount.replaceAll(/^\/+|\/+$/g, "");
   if (plain === "") throw new StewardError("invalid", "mount must name where the engine is mounted, e.g. github", { field: "mount" });
   return `${plain}/`;
-}
-
-function checkedPath(path: string, verb: CoreRequest["verb"]): string {
-  const plain = path.replace(/^\/+/, "");
-  if (plain.split("/").includes("..")) throw new StewardError("invalid", "relative paths not supported", { field: "path" });
-  if (Buffer.byteLength(plain) > 1_400) throw new StewardError("invalid", "the path is longer than 1400 bytes", { field: "path" });
-  return verb === "list" && !plain.endsWith("/") ? `${plain}/` : plain;
 }
 
 function tokenOf(call: Call): Secret | undefined {

@@ -142,3 +142,28 @@ it.each(steps)(`${ROUNDS} kills $name leave no token without a record`, { timeou
   expect(await vault.daemon.stop()).toEqual({ code: 0, signal: null });
   await host.stop();
 });
+
+it(`${ROUNDS} kills while leases are revoked lose none: what lives at the platform has its lease, and the next revocation ends all`, { timeout: 900_000 }, async () => {
+  const host = await startCodeHost({ latencyMs: 5 });
+  let vault = await startVault();
+  expect((await configure(vault, host)).status).toBe(204);
+  const { root, state } = vault;
+  for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all(Array.from({ length: 40 }, async () => expect((await vault.ask("POST", "github/token", { body: { installation_id: 1001 } })).status).toBe(200)));
+    const before = host.counts().live;
+    expect(before).toBe(40);
+    const asked = vault.ask("PUT", "sys/leases/revoke-prefix/github", { body: { sync: round % 2 === 0 } }).catch(() => undefined);
+    await until(() => host.counts().live < before);
+    await pause(randomInt(20));
+    await vault.daemon.stop("SIGKILL");
+    await asked;
+    vault = await startVault({ state, root });
+    const left = (await vault.ask("GET", "sys/leases/count")).json.data.lease_count as number;
+    expect(host.counts().live).toBeLessThanOrEqual(left);
+    // A token whose revocation was not written down is answered 401 now, and that is success.
+    expect((await vault.ask("PUT", "sys/leases/revoke-prefix/github")).status).toBe(204);
+    expect([host.counts().live, (await vault.ask("GET", "sys/leases/count")).json.data.lease_count]).toEqual([0, 0]);
+  }
+  expect(await vault.daemon.stop()).toEqual({ code: 0, signal: null });
+  await host.stop();
+});

@@ -8,6 +8,7 @@ import type { PlainRequest } from "../../../kernel/service.ts";
 import { parseExact, requestLimits } from "../../logical/json.ts";
 import { parseGoBool, parseGoDurationMs } from "../../logical/go-values.ts";
 import type { Data } from "../../logical/types.ts";
+import { requestPath } from "../core/request-path.ts";
 
 /** What a request wants, before the existence check tells a create from an update. */
 export type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
@@ -68,18 +69,7 @@ function vaultPath(target: string, verb: Verb): string {
   } catch {
     throw new StewardError("invalid", "the path is not valid percent-encoding");
   }
-  if (path.split("/").includes("..")) throw new StewardError("invalid", "relative paths not supported");
-  if (hasControl(path)) throw new StewardError("invalid", "the path holds control characters; percent-encode only what belongs to a name");
-  if (Buffer.byteLength(path) > 1_400) throw new StewardError("invalid", "the path is longer than 1400 bytes");
-  return verb === "list" && !path.endsWith("/") ? `${path}/` : path;
-}
-
-function hasControl(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 0x20 || code === 0x7f) return true;
-  }
-  return false;
+  return requestPath(path, { list: verb === "list" });
 }
 
 /** Controls of the API itself are no data. */

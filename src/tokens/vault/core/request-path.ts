@@ -1,0 +1,25 @@
+/** What a request's path may be, on every wire alike (facts §2.1). */
+import { StewardError } from "../../../kernel/base/errors.ts";
+
+/** With it a lease's id is still a key of the store. */
+const LONGEST_PATH = 1_400;
+
+/** A decoded path, with the slash that lists end in. Throws `invalid` for one with a way up, a control character, or more than 1,400 bytes. */
+export function requestPath(path: string, { list }: { readonly list: boolean }): string {
+  if (path.split("/").includes("..")) throw refusal("relative paths not supported");
+  if (hasControl(path)) throw refusal("the path holds control characters; percent-encode only what belongs to a name");
+  if (Buffer.byteLength(path) > LONGEST_PATH) throw refusal(`the path is longer than ${LONGEST_PATH} bytes`);
+  return list && !path.endsWith("/") ? `${path}/` : path;
+}
+
+function refusal(message: string): StewardError {
+  return new StewardError("invalid", message, { field: "path" });
+}
+
+function hasControl(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
+  return false;
+}
