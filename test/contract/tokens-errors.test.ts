@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CodeHost } from "../../src/demo/code-host/types.ts";
-import { removeTemporaryFolders } from "./daemon.ts";
+import { removeTemporaryFolders, rest } from "./daemon.ts";
 import { configure, startCodeHost, startVault, type Asking, type VaultAnswer, type VaultDaemon } from "./vault.ts";
 
 const BODY_LIMIT = 32 * 2 ** 20;
@@ -336,5 +336,43 @@ describe("what may be used so often and no oftener", () => {
     expect((await vault.ask("POST", "auth/approle/role/ci", { body: { secret_id_num_uses: 1 } })).status).toBe(204);
     const secret = (await vault.ask("POST", "auth/approle/role/ci/secret-id", { body: {} })).json.data.secret_id as string;
     expect(await parallel(50, () => vault.ask("POST", "auth/approle/login", { token: "", body: { role_id: role, secret_id: secret } }))).toEqual({ 200: 1, 400: 49 });
+  });
+});
+
+describe("the same over Connect", () => {
+  const handle = async (message: Readonly<Record<string, unknown>>, token = vault.root): Promise<readonly [number, string]> => {
+    const { status, text } = await rest(vault.daemon, "POST", "/steward.tokens.v1.LogicalService/Handle", message, { "x-vault-token": token, "connect-protocol-version": "1" });
+    return [status, text];
+  };
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+  it("is refused with the field and the rule, whatever is wrong with path, data, operation or wrap time", async () => {
+    const read = (more: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({ operation: "OPERATION_READ", path: "github/config", ...more });
+    const write = (data: string): Readonly<Record<string, unknown>> => ({ operation: "OPERATION_UPDATE", path: "github/token", data: base64(data) });
+    const rows: readonly (readonly [Readonly<Record<string, unknown>>, number, RegExp])[] = [
+      [read({ path: "github/../sys/mounts" }), 400, /relative paths not supported/], [read({ path: "github/\0" }), 400, /control characters/], [read({ path: "a".repeat(1_000_000) }), 400, /longer than 1400 bytes/], [read({ path: "" }), 404, /no handler for route/],
+      [read({ path: "nope/x" }), 404, /no handler/], [read({ operation: "OPERATION_UNSPECIFIED" }), 400, /operation must be one of/], [read({ operation: 99 }), 400, /operation/], [read({ wrapTtl: "soon" }), 400, /wrap_ttl must be a duration/], [read({ namespace: "team" }), 404, /namespace not found/],
+      [write("[]"), 400, /JSON object/], [write("{"), 400, /not valid JSON/], [write("{\"installation_id\":{}}"), 400, /installation_id/], [write(`{"a":${"[".repeat(1_000)}${"]".repeat(1_000)}}`), 429, /nesting/], [write(`{"a":[${"1,".repeat(200_000)}1]}`), 429, /values/],
+      [{ ...write("{}"), data: Buffer.from([0xff, 0xfe]).toString("base64") }, 400, /not valid JSON/], [{ ...write("{}"), data: "no base64!" }, 400, /data/],
+    ];
+    for (const [message, status, says] of rows) expect([JSON.stringify(message).slice(0, 80), ...await handle(message)]).toEqual([JSON.stringify(message).slice(0, 80), status, expect.stringMatching(says) as string]);
+    expect((await handle(read({}), ""))[0]).toBe(403);
+    expect((await handle(read({}), "hvs.nobody"))[0]).toBe(403);
+    expect((await handle(read({ wrapTtl: "1ns" })))[1]).toContain("wrapInfo");
+  });
+});
+
+describe("the house's own token and the secrets manager's", () => {
+  it("are good for their own doors only", async () => {
+    const operator = "operator-0123456789abcdef";
+    const locked = await startVault({ config: `auth: { token: ${operator} }` });
+    try {
+      const status = async (path: string, headers: Readonly<Record<string, string>>): Promise<number> => (await rest(locked.daemon, "GET", path, undefined, headers)).status;
+      expect([await status("/v1/sys/mounts", { "x-vault-token": locked.root }), await status("/v1/sys/mounts", { authorization: `Bearer ${locked.root}` })]).toEqual([200, 200]);
+      expect([await status("/v1/sys/mounts", { "x-vault-token": operator }), await status("/v1/sys/mounts", { authorization: `Bearer ${operator}` })]).toEqual([403, 403]);
+      expect([await status("/openapi.json", { authorization: `Bearer ${operator}` }), await status("/openapi.json", { authorization: `Bearer ${locked.root}` }), await status("/openapi.json", { "x-vault-token": locked.root })]).toEqual([200, 401, 401]);
+    } finally {
+      await locked.daemon.stop();
+    }
   });
 });
