@@ -92,6 +92,7 @@ const unclear: Readonly<Record<string, Case>> = {
   "40 MiB": { fault: { kind: "oversize", bytes: 40 * 2 ** 20 }, status: 502, says: /too large/, orphans: 1 },
   "an answer without a token": { fault: { kind: "patch", members: { token: undefined } }, status: 502, says: /holds no token/, orphans: 1 },
   "a token that is a number": { fault: { kind: "patch", members: { token: 5 } }, status: 502, says: /holds no token/, orphans: 1 },
+  "a token that no header can hold": { fault: { kind: "patch", members: { token: "a b\nc\0" } }, status: 502, says: /holds no token/, orphans: 1 },
   "no answer": { fault: { kind: "hang" }, status: 504, says: /no whole answer in time/, orphans: 1 },
   "no answer though it was made": { fault: { kind: "hang", effect: true }, status: 504, says: /no whole answer in time/, orphans: 1 },
   "a byte a second": { fault: { kind: "drip", intervalMs: 1_000 }, status: 504, says: /no whole answer in time/, orphans: 1 },
