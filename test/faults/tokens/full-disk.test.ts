@@ -103,6 +103,24 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     await vi.waitFor(async () => expect((await mint(at)).status).toBe(200), { timeout: BACK_MS });
   });
 
+  it("where the audit is, since the platform was asked: what was made is taken back, and nobody is told it", { timeout: 120_000 }, async () => {
+    const disk = mountSmallDisk(1);
+    const at = await house(temporaryFolder(), join(disk, "audit.log"));
+    const { host, vault } = at;
+    host.faults.next("mint", { kind: "delay", ms: 1_500 }, 8);
+    const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
+    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 10_000 });
+    const free = fill(disk);
+    while ((await vault.ask("GET", "github/config")).status !== 507);
+    for (const answer of await pending) {
+      expect(answer.status).toBe(507);
+      expect(answer.text).not.toContain("ghs_");
+    }
+    await vi.waitFor(() => expect(host.counts()).toMatchObject({ minted: 8, live: 0 }), { timeout: BACK_MS });
+    free();
+    expect([await leaseCount(at), await orphanCount(at), (await mint(at)).status]).toEqual([0, 0, 200]);
+  });
+
   it("where the audit is: nothing is done and nothing is said without its record, and it goes on by itself", { timeout: 120_000 }, async () => {
     const disk = mountSmallDisk(1);
     const at = await house(temporaryFolder(), join(disk, "audit.log"));
