@@ -10,8 +10,8 @@ import type { Http, HttpCall, HttpLost, HttpReply } from "./http.ts";
 /** The API version that the answers are read by. */
 const API_VERSION = "2022-11-28";
 
-/** 500 repositories with all their metadata are a tenth of it. */
-const MOST_BYTES = 32 * 1024 * 1024;
+/** 500 repositories with all their metadata are less than half of it; 64 such answers may be read at once. */
+const MOST_BYTES = 8 * 1024 * 1024;
 
 const MOST_REDIRECTS = 3;
 
