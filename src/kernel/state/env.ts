@@ -69,7 +69,7 @@ class FileEnv implements Env {
   async scan<K, V>(table: Table<K, V>, each: (batch: [K, V][]) => void | Promise<void>, options: { sliceMs: number; signal: AbortSignal; bounds?: Bounds }): Promise<void> {
     const bounds = options.bounds ?? {};
     const most = bounds.limit ?? Number.POSITIVE_INFINITY;
-    const { commits } = this.#queue;
+    const { commits, busy } = this.#queue;
     let seen = 0;
     let span: Span | undefined = spanOf(bounds);
     while (span !== undefined && seen < most) {
@@ -81,7 +81,7 @@ class FileEnv implements Env {
       await setImmediate();
     }
     options.signal.throwIfAborted();
-    if (this.#queue.commits === commits && isWhole(bounds)) this.#checkSeen(table.name, seen);
+    if (!busy && this.#queue.commits === commits && isWhole(bounds)) this.#checkSeen(table.name, seen);
   }
 
   status(): EnvStatus {

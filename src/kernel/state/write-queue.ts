@@ -89,6 +89,11 @@ export class WriteQueue {
     return this.#rows;
   }
 
+  /** A group is being stored: what a reader sees may be of before or after it, and the counts, too. */
+  get busy(): boolean {
+    return this.#pumping !== undefined;
+  }
+
   get length(): number {
     return this.#queue.length + this.#waiting.size;
   }

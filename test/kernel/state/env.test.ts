@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { Snapshot, Tx } from "../../../src/kernel/state/types.ts";
@@ -213,6 +214,17 @@ describe("ranges", () => {
 });
 
 describe("scan", () => {
+  it("never takes a change that is being stored for damage", async () => {
+    const env = await openEnv(temporaryFolder());
+    for (let row = 0; row < 300; row++) {
+      const stored = env.write((tx) => tx.put(numbers, row, Uint8Array.of(1)));
+      // From every moment of the store, as far as the loop's turns divide it.
+      for (let turn = 0; turn < row % 5; turn++) await setImmediate();
+      await Promise.all([stored, env.scan(numbers, () => {}, { sliceMs: 1, signal: new AbortController().signal })]);
+    }
+    expect(env.status().healthy).toBe(true);
+  });
+
   it("walks every row once in order, in slices, and lets other work run between them", async () => {
     const env = await openEnv(temporaryFolder());
     await env.write((tx) => {
