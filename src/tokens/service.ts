@@ -173,6 +173,8 @@ class Inside implements Tokens {
     const left = this.#leave(LEAVE_MS);
     this.#inTurn(async () => {
       await left;
+      // Who was let in by an unseal that came in between has to leave as well.
+      await this.#leave(LEAVE_MS);
       await this.#stopManager(LEAVE_MS);
       this.#seal.seal();
     }).catch((thrown: unknown) => this.#deps.log.error("the store could not be sealed in order", { error: toStewardError(thrown) }));

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
+import { Secret } from "../../src/kernel/base/secret.ts";
 import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
 import { openTokens, type Tokens, type TokensOptions } from "../../src/tokens/service.ts";
 import { quietLog, temporaryFolder } from "../kernel/state/fixtures/tables.ts";
@@ -43,5 +46,23 @@ describe("the health of the tokens service", () => {
     const tokens = await open({ seal: { type: "file", keyFile: "/nonexistent/key", credentials: undefined } });
     expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("/nonexistent/key is missing") as string });
     expect([tokens.levels(), tokens.front.isOpen()]).toEqual([{ sealed: true, inside: undefined }, false]);
+  });
+});
+
+describe("sealing and unsealing at once", () => {
+  it("ends with a door that is open exactly while the store is", async () => {
+    let shown = "";
+    const tokens = await open({ showRoot: (token) => (shown = token) !== "" });
+    const key = readFileSync(join(tokens.env.status().path, "../tokens.key"), "utf8");
+    const ask = (path: string, data: Record<string, unknown>): Promise<unknown> => tokens.front.handle({
+      verb: "write", path, data, token: Secret.of(shown, "test"), remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal,
+    }).catch((error: unknown) => error);
+    for (let round = 0; round < 8; round++) {
+      await Promise.all([ask("sys/seal", {}), ask("sys/seal", {}), ask("sys/unseal", { key }), ask("sys/seal", {}), ask("sys/unseal", { key })]);
+      // An unseal waits for its turn, so all that came before it is over.
+      await ask("sys/unseal", { key });
+      if (tokens.front.isOpen()) expect(await ask("auth/token/lookup-self", {})).toMatchObject({ response: { data: { policies: ["root"] } } });
+      else expect(tokens.env.keyring?.status().sealed).toBe(true);
+    }
   });
 });
