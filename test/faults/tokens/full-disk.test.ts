@@ -118,6 +118,8 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     }
     await vi.waitFor(() => expect(host.counts()).toMatchObject({ minted: 8, live: 0 }), { timeout: BACK_MS });
     free();
+    // The platform hears of a revocation before the store does.
+    await vi.waitFor(async () => expect([await leaseCount(at), await orphanCount(at)]).toEqual([0, 0]), { timeout: BACK_MS });
     expect([await leaseCount(at), await orphanCount(at), (await mint(at)).status]).toEqual([0, 0, 200]);
   });
 
