@@ -5,6 +5,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
 import { parseExact, requestLimits, writeExact } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
+import { assertRootNamespace } from "../vault/core/request-head.ts";
 import type { Core, CoreAnswer, CoreRequest, WrapInfo } from "../vault/core/types.ts";
 import type { IssuedAuth } from "../vault/types.ts";
 import { ask } from "./logical-call.ts";
@@ -20,15 +21,10 @@ export function logicalHandlers(core: Core): BoundService {
     async handle(request, call) {
       const verb = VERBS[request.operation];
       if (verb === undefined) throw new StewardError("invalid", "operation must be one of read, create, update, delete, list, patch and help", { field: "operation" });
-      onlyRoot(request.namespace);
+      assertRootNamespace(request.namespace);
       return logicalAnswer(await ask(core, call, { verb, path: request.path, data: dataOf(request.data), wrapTtl: request.wrapTtl }));
     },
   });
-}
-
-function onlyRoot(namespace: string): void {
-  const plain = namespace.replaceAll(/^\/+|\/+$/g, "");
-  if (plain !== "" && plain !== "root") throw new StewardError("not_found", "namespace not found", { field: "namespace" });
 }
 
 function dataOf(bytes: Uint8Array): Data {

@@ -3,11 +3,12 @@
  * the query or from a body whose type is found by looking at it, and paths have no way up.
  */
 import { StewardError } from "../../../kernel/base/errors.ts";
-import { Secret } from "../../../kernel/base/secret.ts";
+import type { Secret } from "../../../kernel/base/secret.ts";
 import type { PlainRequest } from "../../../kernel/service.ts";
 import { parseExact, requestLimits } from "../../logical/json.ts";
-import { parseGoBool, parseGoDurationMs } from "../../logical/go-values.ts";
+import { parseGoBool } from "../../logical/go-values.ts";
 import type { Data } from "../../logical/types.ts";
+import { assertRootNamespace, requestToken, wrapTtlMs } from "../core/request-head.ts";
 import { requestPath } from "../core/request-path.ts";
 
 /** What a request wants, before the existence check tells a create from an update. */
@@ -35,10 +36,10 @@ const MERGE_PATCH = "application/merge-patch+json";
 /** Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. */
 export async function readVaultRequest(request: PlainRequest): Promise<VaultRequest> {
   const verb = verbOf(request);
-  onlyRootNamespace(one(request, "x-vault-namespace"));
+  assertRootNamespace(one(request, "x-vault-namespace"));
   const path = vaultPath(request.target, verb);
   const data = verb === "write" || verb === "patch" ? await bodyData(request, verb) : queryData(request.query);
-  return { verb, path, data, token: tokenOf(request), wrapTtlMs: wrapTtl(one(request, "x-vault-wrap-ttl")) };
+  return { verb, path, data, token: requestToken((name) => one(request, name)), wrapTtlMs: wrapTtlMs(one(request, "x-vault-wrap-ttl"), "X-Vault-Wrap-TTL") };
 }
 
 function verbOf(request: PlainRequest): Verb {
@@ -128,29 +129,6 @@ function parseBody(text: string): unknown {
     const known = error instanceof StewardError ? error : new StewardError("invalid", "the body is not valid JSON");
     throw new StewardError(known.code, `${BROKEN_BODY}${known.message.replace(BROKEN_BODY, "")}`);
   }
-}
-
-function tokenOf(request: PlainRequest): Secret | undefined {
-  const own = one(request, "x-vault-token");
-  if (own !== undefined && own !== "") return Secret.of(own, "X-Vault-Token");
-  const authorization = one(request, "authorization");
-  const bearer = authorization?.startsWith("Bearer ") ? authorization.slice("Bearer ".length).trim() : "";
-  return bearer === "" ? undefined : Secret.of(bearer, "Authorization");
-}
-
-function wrapTtl(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  try {
-    const ms = parseGoDurationMs(text);
-    return ms === 0 ? undefined : ms;
-  } catch {
-    throw new StewardError("invalid", `X-Vault-Wrap-TTL must be a duration such as 60 or 60s, got ${JSON.stringify(text.slice(0, 40))}`);
-  }
-}
-
-function onlyRootNamespace(name: string | undefined): void {
-  const plain = (name ?? "").replaceAll(/^\/+|\/+$/g, "");
-  if (plain !== "" && plain !== "root") throw new StewardError("not_found", "namespace not found", { rule: "namespace" });
 }
 
 function one(request: PlainRequest, name: string): string | undefined {

@@ -1,0 +1,29 @@
+/** What stands beside a request's path and data, on every wire alike: its token, its namespace, its wish to be wrapped (facts §2.1). */
+import { StewardError } from "../../../kernel/base/errors.ts";
+import { Secret } from "../../../kernel/base/secret.ts";
+import { parseGoDurationMs } from "../../logical/go-values.ts";
+
+/** `X-Vault-Token`, else a Bearer in this very case. `header` gives a header or metadata by its lower-case name. */
+export function requestToken(header: (name: string) => string | undefined): Secret | undefined {
+  const own = header("x-vault-token") ?? "";
+  if (own !== "") return Secret.of(own, "X-Vault-Token");
+  const authorization = header("authorization") ?? "";
+  const bearer = authorization.startsWith("Bearer ") ? authorization.slice("Bearer ".length).trim() : "";
+  return bearer === "" ? undefined : Secret.of(bearer, "Authorization");
+}
+
+/** Milliseconds; undefined for none. `field` names where the text stood. Throws `invalid`. */
+export function wrapTtlMs(text: string | undefined, field: string): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  try {
+    return parseGoDurationMs(text) || undefined;
+  } catch {
+    throw new StewardError("invalid", `${field} must be a duration such as 60 or 60s, got ${JSON.stringify(text.slice(0, 40))}`, { field });
+  }
+}
+
+/** There is one namespace. Throws `not_found` for any other. */
+export function assertRootNamespace(name: string | undefined): void {
+  const plain = (name ?? "").replaceAll(/^\/+|\/+$/g, "");
+  if (plain !== "" && plain !== "root") throw new StewardError("not_found", "namespace not found", { rule: "namespace" });
+}
