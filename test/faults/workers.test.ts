@@ -125,7 +125,8 @@ describe("a document that kills its worker", () => {
     await asking;
     expect(job).toMatchObject({ status: "completed", errorMessage: null });
     expect(JSON.stringify(job.result)).toContain("its HTML cannot be turned into text");
-    expect(daemon.stderr.filter((line) => /a worker thread died/.test(line))).toHaveLength(2);
+    // It costs two workers, and of two equal lines one is written.
+    expect(daemon.stderr.filter((line) => /a worker thread died/.test(line))).toHaveLength(1);
     expect(slowestMs).toBeLessThan(RESTORED_MS);
     const chained = (await rest(daemon, "GET", "/api/v1/analysis/status")).json.data.currentJobId as string | null;
     if (chained !== null) await jobEnd(daemon, chained);
