@@ -1,5 +1,6 @@
 /** Who asks, and may they: everything between a request's arrival and its audit record. A refusal is audited, too. */
 import { StewardError } from "../../../kernel/base/errors.ts";
+import { occurred } from "../../logical/occurred.ts";
 import type { LogicalRequest, Operation, Path } from "../../logical/types.ts";
 import type { Mount } from "../mounts/mounts.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
@@ -77,13 +78,13 @@ async function decide(deps: CoreDeps, undecidedRequest: Undecided & { readonly e
   const operation = place === undefined ? undecided(request) : await operationOf(request, requestId, place);
   const known = { ...undecidedRequest, operation };
   const decision = operation === "help" ? OPEN : deps.policies.acl(entry.policies).check({ operation, path: request.path, data: request.data, sudo: place?.declared?.sudo === true });
-  if (!decision.allowed) return refuse(deps, known, "1 error occurred:\n\t* permission denied\n\n");
+  if (!decision.allowed) return refuse(deps, known, occurred("permission denied"));
   if (place === undefined) throw noHandler(request.path);
   let wrapTtlMs: number | undefined;
   try {
     wrapTtlMs = wrapTtlOf(decision, request.wrapTtlMs);
   } catch {
-    return refuse(deps, known, "1 error occurred:\n\t* permission denied\n\n");
+    return refuse(deps, known, occurred("permission denied"));
   }
   const standing: Standing = { tokenId: request.token, entry, decision, wrapTtlMs, declared: place.declared };
   return { request, requestId, operation, mount: place.mount, rest: place.rest, standing, audited: auditOf({ ...known, place }, decision) };
