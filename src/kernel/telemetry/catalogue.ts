@@ -20,11 +20,12 @@ export interface MetricDefinition<A extends string, K extends Kind> {
   /** Not for gauges. */
   readonly idleMs?: number;
   readonly verbatim?: true;
+  readonly when?: string;
 }
 
 /** A catalogue row. Throws when the definition breaks a rule of the catalogue: that is a mistake in the source. */
 export function defineMetric<K extends Kind, const A extends string = never>(definition: MetricDefinition<A, K>): Row<A, K> {
-  const { name, kind, unit, attributes = [], group, help, bounds, idleMs, verbatim = false } = definition;
+  const { name, kind, unit, attributes = [], group, help, bounds, idleMs, verbatim = false, when } = definition;
   assert(NAME.test(name), `metric ${name} is a dotted name of a-z, 0-9 and _`);
   assert(help !== "" && !help.includes("\n"), `metric ${name} has a help text of one line`);
   checkAttributes(`metric ${name}`, attributes);
@@ -33,16 +34,26 @@ export function defineMetric<K extends Kind, const A extends string = never>(def
   assert(kind !== "gauge" || idleMs === undefined, `gauge ${name} ends with its owner's sweep, not when idle`);
   assert(edges.length <= MOST_BOUNDS, `metric ${name} has at most ${MOST_BOUNDS} bounds`);
   assert(edges.every((edge, index) => Number.isFinite(edge) && edge > (edges[index - 1] ?? Number.NEGATIVE_INFINITY)), `bounds of ${name} ascend`);
-  const row: AnyRow = Object.freeze({ name, kind, unit, attributes: [...attributes], group, help, bounds: [...edges], idleMs, verbatim });
+  const row: AnyRow = Object.freeze({ name, kind, unit, attributes: [...attributes], group, help, bounds: [...edges], idleMs, verbatim, when });
   return row as Row<A, K>;
 }
 
+/** A log record as its owner writes it. */
+export interface LogDefinition<A extends string> {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly attributes?: readonly A[];
+  readonly group: string;
+  readonly help: string;
+  readonly family?: true;
+}
+
 /** A log row. Throws when the definition breaks a rule of the catalogue. */
-export function defineLogRecord<const A extends string = never>(definition: { readonly name: string; readonly severity: Severity; readonly attributes?: readonly A[]; readonly help: string }): LogRow<A> {
-  const { name, severity, attributes = [], help } = definition;
+export function defineLogRecord<const A extends string = never>(definition: LogDefinition<A>): LogRow<A> {
+  const { name, severity, attributes = [], group, help, family = false } = definition;
   assert(NAME.test(name), `log record ${name} is a dotted name of a-z, 0-9 and _`);
   checkAttributes(`log record ${name}`, attributes);
-  const row: AnyLogRow = Object.freeze({ name, severity, attributes: [...attributes], help });
+  const row: AnyLogRow = Object.freeze({ name, severity, attributes: [...attributes], group, help, family });
   return row as LogRow<A>;
 }
 

@@ -23,7 +23,8 @@ export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { 
     const value = fields.attributes[name];
     if (value !== undefined) attributes[name] = typeof value === "string" ? cut(value, limits.attribute) : value;
   }
-  return { scope, name: row.name, severity: row.severity, body: cut(fields.body, limits.body), attributes, timeMs: fields.timeMs ?? nowMs, trace: undefined };
+  const name = row.family && fields.type !== undefined ? `${row.name}.${fields.type}` : row.name;
+  return { scope, name, severity: fields.severity ?? row.severity, body: cut(fields.body, limits.body), attributes, timeMs: fields.timeMs ?? nowMs, observedMs: fields.observedMs, trace: undefined };
 }
 
 /** A line of the log. Errors are said in the words of the semantic conventions, other structures as JSON. */
@@ -36,7 +37,7 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
     const shown = attributeOf(value, limits.attribute);
     if (shown !== undefined) attributes[name] = shown;
   }
-  return { scope, name: "", severity: line.level, body: cut(line.message, limits.body), attributes, timeMs: line.timeMs, trace };
+  return { scope, name: "", severity: line.level, body: cut(line.message, limits.body), attributes, timeMs: line.timeMs, observedMs: undefined, trace };
 }
 
 function traceOf(traceId: unknown, spanId: unknown): TraceIds | undefined {

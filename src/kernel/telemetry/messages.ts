@@ -58,6 +58,7 @@ export interface WireLog {
   readonly body: string;
   readonly attributes: Attributes;
   readonly timeMs: number;
+  readonly observedMs: number | undefined;
   readonly trace: TraceIds | undefined;
 }
 

@@ -6,7 +6,7 @@ import { Owners } from "./series/owners.ts";
 import type { RowIndex } from "./series/row-index.ts";
 import { SUPPRESSED } from "./series/row-index.ts";
 import { SeriesTable } from "./series/series-table.ts";
-import type { AnyRow, AttributeValue, CardinalityInfo, LogFields, LogRow, Refused, Row, Scope, ScopeSpec, Sweep, SweepOptions, Values, Kind } from "./types.ts";
+import type { AnyRow, AttributeValue, CardinalityInfo, LogFields, LogOptions, LogRow, Refused, Row, Scope, ScopeSpec, Sweep, SweepOptions, Values, Kind } from "./types.ts";
 
 const DEFAULT_PER_METRIC = 10_000;
 /** How often series are looked at that may have been idle for too long. */
@@ -87,9 +87,9 @@ export class SeriesScope implements Scope {
     return this.#owners.sweep(owner, options);
   }
 
-  log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, timeMs?: number): void {
+  log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, options: LogOptions = {}): void {
     if (this.#closed) return;
-    const fields = { body, attributes, timeMs: timeMs ?? this.#deps.clock.now() };
+    const fields = { ...options, body, attributes, timeMs: options.timeMs ?? this.#deps.clock.now() };
     const shown = this.spec.redact?.log ? this.spec.redact.log(row, fields) : fields;
     if (shown) this.#deps.log(row as unknown as LogRow<string>, shown);
   }

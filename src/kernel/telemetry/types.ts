@@ -31,6 +31,8 @@ export interface AnyRow {
   readonly idleMs: number | undefined;
   /** The exposition shows the name as it is, without the translator's rule. */
   readonly verbatim: boolean;
+  /** What must be so for it to be emitted, in words; undefined when its owner always does. */
+  readonly when: string | undefined;
 }
 
 declare const attributeNames: unique symbol;
@@ -51,7 +53,11 @@ export interface AnyLogRow {
   readonly name: string;
   readonly severity: Severity;
   readonly attributes: readonly string[];
+  /** Heading under which the catalogue lists it. */
+  readonly group: string;
   readonly help: string;
+  /** The row stands for all records whose names begin with its own and a dot. */
+  readonly family: boolean;
 }
 
 /** A log row that the compiler checks. */
@@ -73,7 +79,16 @@ export interface LogFields {
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;
   /** Milliseconds since 1970; the clock's time unless given. */
   readonly timeMs?: number;
+  /** When it was seen, if somebody else saw it first; the moment it is shipped unless given. */
+  readonly observedMs?: number;
+  /** Of this record; the row's own unless given. */
+  readonly severity?: Severity;
+  /** For a row that is a family: what follows its name and a dot. */
+  readonly type?: string;
 }
+
+/** What differs from record to record beside body and attributes. */
+export type LogOptions = Pick<LogFields, "timeMs" | "observedMs" | "severity" | "type">;
 
 /** A set of series with its own resource: one for the process, one for each network. */
 export interface ScopeSpec {
@@ -105,7 +120,7 @@ export interface Scope {
   /** Begins a round in which `owner` says all gauges it has. A round of the same owner still open is abandoned. */
   sweep(owner: string, options?: SweepOptions): Sweep;
   /** Ships a log record. Without a log exporter it is nothing. */
-  log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, timeMs?: number): void;
+  log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, options?: LogOptions): void;
   /** Runs just before a snapshot is taken, synchronously; for levels that cost nothing to read. */
   observe(collect: () => void): Disposable;
   /** Live series of a metric. */

@@ -15,7 +15,7 @@ describe("defineMetric", () => {
     expect(() => defineMetric({ ...common, kind: "gauge", attributes: ["a", "a"] })).toThrow("each attribute once");
     expect(() => defineMetric({ ...common, kind: "gauge", idleMs: 1 })).toThrow("ends with its owner's sweep");
     expect(() => defineMetric({ ...common, kind: "gauge", help: "two\nlines" })).toThrow("one line");
-    expect(() => defineLogRecord({ name: "x y", severity: "info", help: "x" })).toThrow("log record x y");
+    expect(() => defineLogRecord({ name: "x y", severity: "info", group: "Test", help: "x" })).toThrow("log record x y");
     expect(() => catalogue([level], [level])).toThrow("metric test.level is in the catalogue once");
   });
 
@@ -62,6 +62,6 @@ describe("The compiler", () => {
   it("knows the attributes of a row by their names", () => {
     expectTypeOf(uses).parameter(0).toEqualTypeOf<Scope>();
     expectTypeOf(defineMetric({ ...common, kind: "gauge", attributes: ["a", "b"] })).toEqualTypeOf<Row<"a" | "b", "gauge">>();
-    expectTypeOf(defineLogRecord({ name: "x", severity: "info", attributes: ["a"], help: "x" })).toEqualTypeOf<LogRow<"a">>();
+    expectTypeOf(defineLogRecord({ name: "x", severity: "info", attributes: ["a"], group: "Test", help: "x" })).toEqualTypeOf<LogRow<"a">>();
   });
 });

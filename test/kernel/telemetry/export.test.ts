@@ -88,7 +88,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
   it("ships log records with body, severity, event name, time and resource", async () => {
     await using telemetry = await startTelemetry({ logs: { protocol, endpoint: receiver.endpoint, batchDelayMs: NEVER_MS }, pull: false });
     const scope = telemetry.scope(spec("process", { logResource: { "service.version": "1.2.3" }, constants: { "svc.provider": "x" } }));
-    scope.log(happened, "it happened", { who: "me", count: 3 }, 1_700_000_000_123);
+    scope.log(happened, "it happened", { who: "me", count: 3 }, { timeMs: 1_700_000_000_123, observedMs: 1_700_000_000_456 });
     scope.log(happened, "again", { who: undefined, count: 4 });
     await telemetry.flush(5_000);
     expect(receiver.logs()).toHaveLength(2);

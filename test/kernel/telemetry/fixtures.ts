@@ -16,7 +16,7 @@ export const requests: Row<"route", "counter"> = defineMetric({ ...common, name:
 export const idleRequests: Row<"route", "counter"> = defineMetric({ ...common, name: "test.idle", kind: "counter", unit: "{request}", attributes: ["route"], idleMs: 60_000 });
 export const inFlight: Row<never, "updown"> = defineMetric({ ...common, name: "test.in_flight", kind: "updown", unit: "{request}" });
 export const duration: Row<"route", "histogram"> = defineMetric({ ...common, name: "test.duration", kind: "histogram", unit: "s", attributes: ["route"], bounds: [0.1, 1, 10] });
-export const happened: LogRow<"who" | "count"> = defineLogRecord({ name: "test.happened", severity: "warn", attributes: ["who", "count"], help: "For a test." });
+export const happened: LogRow<"who" | "count"> = defineLogRecord({ name: "test.happened", severity: "warn", attributes: ["who", "count"], group: "Test", help: "For a test." });
 
 /** A scope's spec with little in it. */
 export function spec(name = "process", more: Partial<ScopeSpec> = {}): ScopeSpec {

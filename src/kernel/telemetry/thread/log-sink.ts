@@ -53,6 +53,7 @@ export class LogSink implements Held {
       ...(record.name === "" ? {} : { eventName: record.name }),
       ...(record.trace === undefined ? {} : { context: trace.setSpanContext(ROOT_CONTEXT, { ...record.trace, traceFlags: TraceFlags.SAMPLED }) }),
       severityNumber: SEVERITIES[record.severity], severityText: record.severity, body: record.body, timestamp: new Date(record.timeMs),
+      ...(record.observedMs === undefined ? {} : { observedTimestamp: new Date(record.observedMs) }),
       attributes: { ...record.attributes, ...scope.constants },
     });
   }
