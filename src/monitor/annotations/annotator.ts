@@ -1,0 +1,175 @@
+/**
+ * The publisher of annotations (facts, pipeline §6.9): remembers what it wrote, rolls up what comes close together, writes at a
+ * limited rate. It drops rather than delays: telling it something costs a look-up and never waits.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { createTokenBucket } from "../../kernel/client/token-bucket.ts";
+import type { Component } from "../../kernel/supervisor/component.ts";
+import type { Scope } from "../../kernel/telemetry/types.ts";
+import { annotationDegraded, annotationDropped, annotationPublished } from "../catalogue/publishing.ts";
+import type { SeenDigests } from "../checkpoints/types.ts";
+import type { AnnotationOptions } from "../options.ts";
+import { writeFailureOf, type AnnotationBackend } from "./backend.ts";
+import { markOf, rollUp, type Mark } from "./rollup.ts";
+import type { AnnotationCategory, AnnotationEvent, AnnotationSink } from "./types.ts";
+
+/** Identities remembered, so that a restart or a second look writes no mark twice. */
+export const REMEMBERED_ANNOTATIONS = 65_536;
+const MINUTE_MS = 60_000;
+
+/** What it works with. */
+export interface AnnotatorDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly scope: Scope;
+  readonly seen: SeenDigests;
+  readonly backend: AnnotationBackend;
+}
+
+/** Takes events while it runs. */
+export type Annotator = AnnotationSink & Component;
+
+/** Takes events and does nothing with them: no backend is configured. */
+export const noAnnotations: AnnotationSink = { tell: () => undefined };
+
+/** A publisher; nothing is written before its start. */
+export function createAnnotator(deps: AnnotatorDeps, options: AnnotationOptions): Annotator {
+  return new QueuedAnnotator(deps, options);
+}
+
+interface Gathering {
+  readonly events: [AnnotationEvent, ...AnnotationEvent[]];
+  readonly timer: Disposable;
+}
+
+class QueuedAnnotator implements Annotator {
+  readonly name = "annotations";
+  readonly needs: readonly string[] = [];
+  readonly readiness = "reported";
+  readonly #deps: AnnotatorDeps;
+  readonly #options: AnnotationOptions;
+  readonly #gathering = new Map<AnnotationCategory, Gathering>();
+  readonly #queue: Mark[] = [];
+  /** Identities that wait or are being written. */
+  readonly #pending = new Set<string>();
+  #stop: AbortController | undefined;
+  #working: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+  #degraded = false;
+
+  constructor(deps: AnnotatorDeps, options: AnnotationOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  tell(event: AnnotationEvent): void {
+    if (this.#stop === undefined) return;
+    const rule = event.category === "startup" ? { enabled: true, rollup: false } : this.#options.categories[event.category];
+    if (!rule.enabled) return;
+    const identity = digestOf(event);
+    if (this.#pending.has(identity) || this.#deps.seen.has(identity)) return;
+    if (this.#pending.size >= this.#options.queueSize) return this.#drop("queue_full");
+    this.#pending.add(identity);
+    const known = { ...event, identity };
+    if (rule.rollup && this.#options.rollupIntervalMs > 0) this.#gather(known);
+    else this.#enqueue(markOf(known));
+  }
+
+  start(): Promise<void> {
+    if (this.#stop !== undefined) return Promise.resolve();
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.#deps.scope.gauge(annotationDegraded, 0, {});
+    this.#working = this.#work(stop.signal);
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    const stop = this.#stop;
+    this.#stop = undefined;
+    for (const { timer } of this.#gathering.values()) timer[Symbol.dispose]();
+    const left = this.#pending.size;
+    this.#gathering.clear();
+    this.#queue.length = 0;
+    this.#pending.clear();
+    stop?.abort();
+    this.#wake?.();
+    await this.#working;
+    if (left > 0) this.#drop("shutdown", left);
+    if (stop !== undefined) await this.#deps.backend.close();
+  }
+
+  health(): { ok: boolean; reason?: string } {
+    return this.#degraded ? { ok: false, reason: "annotations cannot be written" } : { ok: true };
+  }
+
+  #gather(event: AnnotationEvent): void {
+    const { clock } = this.#deps;
+    const gathering = this.#gathering.get(event.category);
+    if (gathering !== undefined) return void gathering.events.push(event);
+    const events: Gathering["events"] = [event];
+    const timer = clock.timer(clock.monotonic() + this.#options.rollupIntervalMs, () => {
+      this.#gathering.delete(event.category);
+      this.#enqueue(rollUp(events));
+    });
+    this.#gathering.set(event.category, { events, timer });
+  }
+
+  #enqueue(mark: Mark): void {
+    this.#queue.push(mark);
+    this.#wake?.();
+  }
+
+  /** Never rejects. */
+  async #work(signal: AbortSignal): Promise<void> {
+    const { maxPerMinute } = this.#options;
+    const bucket = createTokenBucket({ capacity: maxPerMinute, perSecond: (maxPerMinute * 1_000) / MINUTE_MS, waiting: 1 }, this.#deps.clock);
+    while (!signal.aborted) {
+      const mark = this.#queue.shift();
+      if (mark === undefined) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      try {
+        await bucket.take(signal);
+        await this.#write(mark, signal);
+      } catch {
+        // Only the stop ends the wait for the bucket; what is left is counted there.
+        return;
+      }
+    }
+  }
+
+  async #write(mark: Mark, signal: AbortSignal): Promise<void> {
+    const { backend, scope, seen, clock, log } = this.#deps;
+    try {
+      await backend.write(mark, signal);
+      scope.add(annotationPublished, 1, { category: mark.category });
+      this.#tellState(false);
+      await seen.add(mark.identities, clock.now() + this.#options.dedupeRetentionMs).catch((thrown: unknown) => log.warn("written annotations could not be remembered and may be written again", { error: toStewardError(thrown) }));
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      this.#drop(writeFailureOf(thrown), mark.identities.length);
+      this.#tellState(true);
+      log.warn("an annotation could not be written", { error: toStewardError(thrown) });
+    } finally {
+      for (const identity of mark.identities) this.#pending.delete(identity);
+    }
+  }
+
+  #tellState(degraded: boolean): void {
+    this.#degraded = degraded;
+    this.#deps.scope.gauge(annotationDegraded, degraded ? 1 : 0, {});
+  }
+
+  #drop(reason: string, events = 1): void {
+    this.#deps.scope.add(annotationDropped, events, { reason });
+  }
+}
+
+function digestOf({ category, identity }: AnnotationEvent): string {
+  return createHash("sha256").update(`${category}\0${identity}`).digest("hex");
+}
