@@ -1,8 +1,8 @@
-/** Maps, e.g. `otlp.headers`: names that the operator chooses, with one value each. */
+/** Maps, e.g. `otlp.headers` and `resource.attributes`: names that the operator chooses, with one value each. */
 import type { Secret } from "../base/secret.ts";
 import { describeRaw, type Place, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
-import { secret, secretSource, type Complain, type KeyType, type ReadContext } from "./types.ts";
+import { secret, secretSource, text, type Complain, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
 
 const LONGEST_NAME = 256;
 
@@ -12,6 +12,24 @@ const LONGEST_NAME = 256;
  * ends in `_file` holds the file of the value.
  */
 export function mapOfSecrets(options: { readonly limit: number }): KeyType<ReadonlyMap<string, Secret>> {
+  return mapOf({ ...options, item: secret, inFiles: true, part: (held) => ({ secret: secretSource(held) }) });
+}
+
+/** A map with texts as values, at most `limit` of them; written as `mapOfSecrets`, without files. */
+export function mapOfTexts(options: { readonly limit: number }): KeyType<ReadonlyMap<string, string>> {
+  return mapOf({ ...options, item: text, inFiles: false, part: (value) => ({ value }) });
+}
+
+interface MapOptions<T> {
+  readonly limit: number;
+  readonly item: KeyType<T>;
+  /** Whether a name ending in `_file` names the file of its value. */
+  readonly inFiles: boolean;
+  /** How one value is shown. */
+  part(value: T): Omit<ShownPart, "under">;
+}
+
+function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
   return {
     expects: "names with one value each", fileOnly: false, isMap: true,
     read(raw, complain, context) {
@@ -19,22 +37,22 @@ export function mapOfSecrets(options: { readonly limit: number }): KeyType<Reado
       const entries = raw.kind === "map" ? raw.entries : raw.kind === "text" ? splitPairs(raw, complain) : complain({ rule: `must be names with one value each, got ${describeRaw(raw)}` }, raw.place);
       if (entries === undefined) return undefined;
       if (entries.size > options.limit) return complain({ rule: `must have at most ${options.limit} entries, got ${entries.size}` }, raw.place);
-      return readEntries(entries, complain, context);
+      return readEntries(entries, options, complain, context);
     },
     show: (value) => [...value.keys()],
-    parts: (value) => [...value].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([name, held]) => ({ under: `.${name}`, secret: secretSource(held) })),
+    parts: (value) => [...value].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([name, held]) => ({ under: `.${name}`, ...options.part(held) })),
   };
 }
 
-function readEntries(entries: ReadonlyMap<string, Raw>, complain: Complain, context: ReadContext): ReadonlyMap<string, Secret> | undefined {
-  const values = new Map<string, Secret>();
-  const names = new Set([...entries.keys()].map((name) => (name.endsWith(FILE_ENDING) ? name.slice(0, -FILE_ENDING.length) : name)));
+function readEntries<T>(entries: ReadonlyMap<string, Raw>, { item, inFiles }: MapOptions<T>, complain: Complain, context: ReadContext): ReadonlyMap<string, T> | undefined {
+  const values = new Map<string, T>();
+  const names = new Set([...entries.keys()].map((name) => (inFiles && name.endsWith(FILE_ENDING) ? name.slice(0, -FILE_ENDING.length) : name)));
   for (const name of names) {
-    const file = entries.get(`${name}${FILE_ENDING}`);
+    const file = inFiles ? entries.get(`${name}${FILE_ENDING}`) : undefined;
     const under: Complain = (complaint, place, more = "") => complain(complaint, place, `.${name}${more}`);
     if (name === "" || name.length > LONGEST_NAME) return complain({ rule: `must have names of 1 to ${LONGEST_NAME} characters` }, (entries.get(name) ?? file)?.place ?? {});
     const chosen = chooseSecret(entries.get(name), file, under, context);
-    const value = chosen === undefined ? undefined : secret.read(chosen, under, context);
+    const value = chosen === undefined ? undefined : item.read(chosen, under, context);
     if (value !== undefined) values.set(name, value);
   }
   return values.size === names.size ? values : undefined;

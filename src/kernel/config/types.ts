@@ -49,8 +49,10 @@ export interface KeyType<T> {
   readonly fileOnly: boolean;
   /** A map: variables name one entry each, and a higher layer replaces entries, not the whole. */
   readonly isMap?: true;
-  /** The fields of each object of a list. */
+  /** The fields of an object, or of each object of a list. */
   readonly fields?: readonly FieldRow[];
+  /** One object: what is left out of it has defaults of its own, so that leaving out all of it is the same as an empty one. */
+  readonly isGroup?: true;
   /** The value, or undefined after at least one complaint. */
   read(raw: Raw, complain: Complain, context: ReadContext): T | undefined;
   show(value: T): Shown;
@@ -72,6 +74,14 @@ export const duration: KeyType<number> = scalar("a duration such as 30s, 5m or 1
 
 /** Written `512KiB`, `64MiB`, `1GB` or plain bytes; held in bytes. */
 export const bytes: KeyType<number> = scalar("a size such as 512KiB or 64MiB", parseBytes, formatBytes);
+
+/** A size within bounds, both included, written as `bytes` or as a plain number and shown as a number. */
+export function byteCount(min: number, max: number): KeyType<number> {
+  return scalar(`a size from ${formatBytes(min)} to ${formatBytes(max)}`, (text) => {
+    const value = parseBytes(text);
+    return value !== undefined && value >= min && value <= max ? value : undefined;
+  }, (value) => value);
+}
 
 /** Where to listen, `host:port`. */
 export const address: KeyType<Address> = scalar("host:port such as 127.0.0.1:8400", parseAddress, formatAddress);
@@ -103,6 +113,11 @@ export const secret: KeyType<Secret> = {
 export function secretSource(value: Secret | undefined): SecretSource {
   if (value === undefined) return "unset";
   return value.origin.startsWith(FROM_FILE) ? "file" : "value";
+}
+
+/** The file that a secret was read from, for those who read it again; undefined when it stood in the configuration. */
+export function secretFile(value: Secret): string | undefined {
+  return value.origin.startsWith(FROM_FILE) ? value.origin.slice(FROM_FILE.length) : undefined;
 }
 
 /** A whole number within bounds, both included. */

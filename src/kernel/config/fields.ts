@@ -1,0 +1,128 @@
+/** The fields of an object in the configuration file: how they are declared, read and shown. */
+import { Secret } from "../base/secret.ts";
+import { nearest } from "../base/nearest.ts";
+import type { Complaint } from "./findings.ts";
+import { describeRaw, type Raw } from "./raw.ts";
+import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import { secretSource, type Complain, type FieldRow, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
+
+/** One field of an object. Without a `default` it must be given, unless it is optional or an object itself. */
+export interface Field<T> {
+  readonly type: KeyType<Exclude<T, undefined>>;
+  readonly default?: T;
+  /** May be left out and is then undefined. */
+  readonly optional?: true;
+  /** Its value is a `Secret`, is never shown, and may lie in the file that `<name>_file` names. */
+  readonly secret?: true;
+  /** Its name in the file, where `writtenName` would not say it. */
+  readonly as?: string;
+  rule?(value: Exclude<T, undefined>): Complaint | undefined;
+  readonly help: string;
+}
+
+/** The fields of an object, by name. */
+export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
+
+/** What an object as a whole must satisfy; `field` is the one to point at. */
+export type ObjectRule<T> = (object: T) => (Complaint & { readonly field: string & keyof T }) | undefined;
+
+/** What an object is made of. */
+export interface ObjectShape<T> {
+  readonly fields: Fields<T>;
+  readonly rule?: ObjectRule<T>;
+}
+
+/** A field's name as the operator writes it: `maxObjects` is `max_objects`, `timeoutMs` is `timeout`, since the unit is written with the value. */
+export function writtenName(name: string, field: { readonly as?: string }): string {
+  return field.as ?? name.replace(/Ms$/, "").replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+}
+
+/** All names as written, in order. */
+export function writtenNames<T extends object>(fields: Fields<T>): string[] {
+  return namesOf(fields).map((name) => writtenName(name, fields[name]));
+}
+
+/** Reads an object; undefined after a complaint. */
+export function readObject<T extends object>(raw: Raw, { fields, rule }: ObjectShape<T>, complain: Complain, context: ReadContext): T | undefined {
+  if (raw.kind !== "map") return complain({ rule: `must have the keys ${writtenNames(fields).join(", ")}, got ${describeRaw(raw)}` }, raw.place);
+  const names = namesOf(fields);
+  let sound = refuseUnknown(raw, names.flatMap((name) => written(name, fields[name])), complain);
+  const object: Partial<T> = {};
+  for (const name of names) {
+    const read = readField(writtenName(name, fields[name]), fields[name], raw, complain, context);
+    if (read === undefined) sound = false;
+    else object[name] = read.value;
+  }
+  if (!sound) return undefined;
+  const broken = rule?.(object as T);
+  if (broken === undefined) return object as T;
+  const at = writtenName(broken.field, fields[broken.field]);
+  return complain(broken, raw.entries.get(at)?.place ?? raw.place, `.${at}`);
+}
+
+/** The rows of an object in the effective configuration. */
+export function objectParts<T extends object>(object: T, fields: Fields<T>, under: string): ShownPart[] {
+  return namesOf(fields).flatMap((name): ShownPart[] => {
+    const { type, secret } = fields[name];
+    const value = object[name];
+    const at = `${under}.${writtenName(name, fields[name])}`;
+    if (secret === true) return [{ under: at, secret: secretSource(value instanceof Secret ? value : undefined) }];
+    if (value === undefined) return [{ under: at }];
+    const parts = type.parts?.(value as Exclude<T[typeof name], undefined>);
+    if (parts !== undefined && parts.length > 0) return parts.map((part) => ({ ...part, under: `${at}${part.under}` }));
+    return type.isMap === true ? [{ under: at }] : [{ under: at, value: type.show(value as Exclude<T[typeof name], undefined>) }];
+  });
+}
+
+/** The fields for the reference page; those of an object in an object by their whole names. */
+export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
+  return namesOf(fields).flatMap((name): FieldRow[] => {
+    const field = fields[name];
+    const { type, help, secret, optional } = field;
+    const at = writtenName(name, field);
+    if (type.fields !== undefined) return type.fields.map((inner) => ({ ...inner, name: `${at}${type.isGroup === true ? "" : "[]"}.${inner.name}` }));
+    const shown = field.default === undefined ? undefined : type.show(field.default as Exclude<T[typeof name], undefined>);
+    return [{ name: at, expects: type.expects, default: shown, required: field.default === undefined && optional !== true, secret: secret === true, help }];
+  });
+}
+
+function namesOf<T extends object>(fields: Fields<T>): (string & keyof T)[] {
+  return Object.keys(fields) as (string & keyof T)[];
+}
+
+function written<T>(name: string, field: Field<T>): string[] {
+  const at = writtenName(name, field);
+  return field.secret === true ? [at, `${at}${FILE_ENDING}`] : [at];
+}
+
+function refuseUnknown(raw: Raw & { kind: "map" }, known: readonly string[], complain: Complain): boolean {
+  let sound = true;
+  for (const [name, entry] of raw.entries) {
+    if (known.includes(name)) continue;
+    sound = false;
+    const meant = nearest(name, known);
+    complain({ rule: "is not a known key", ...(meant === undefined ? { remedy: `known here: ${known.join(", ")}.` } : { nearest: meant }) }, entry.place, `.${name}`);
+  }
+  return sound;
+}
+
+/** The value of a field; undefined after a complaint. */
+function readField<T>(name: string, field: Field<T>, raw: Raw & { kind: "map" }, complain: Complain, context: ReadContext): { readonly value: T } | undefined {
+  const under: Complain = (complaint, place, more = "") => complain(complaint, place, `.${name}${more}`);
+  const file = field.secret === true ? raw.entries.get(`${name}${FILE_ENDING}`) : undefined;
+  const direct = field.type.isGroup === true ? groupOf(raw.entries.get(name), raw) : raw.entries.get(name);
+  if (direct === undefined && file === undefined) {
+    if (field.default !== undefined || field.optional === true) return { value: field.default as T };
+    return under({ rule: `is missing, must be ${field.type.expects}` }, raw.place);
+  }
+  const given = chooseSecret(direct, file, under, context);
+  const value = given === undefined ? undefined : field.type.read(given, under, context);
+  if (given === undefined || value === undefined) return undefined;
+  const broken = field.rule?.(value);
+  return broken === undefined ? { value } : under(broken, given.place);
+}
+
+/** A group that is not there, or is there with nothing in it, is an empty one. */
+function groupOf(raw: Raw | undefined, around: Raw): Raw {
+  return raw !== undefined && raw.kind !== "nothing" ? raw : { kind: "map", entries: new Map(), place: raw?.place ?? around.place };
+}

@@ -1,0 +1,35 @@
+/** A section of the configuration as one object: its keys are declared as fields, and its values are read together. */
+import type { Config } from "./config.ts";
+import { writtenName, type Field } from "./fields.ts";
+import type { Complaint } from "./findings.ts";
+import { defineKey, type Key, type Schema } from "./key.ts";
+
+/** The keys of a section, by the names of the object they make. */
+export type KeyGroup<T> = { readonly [K in keyof T]-?: Key<T[K]> };
+
+/** A field as a key: undefined unless it has a default. `rule` and `warn` judge what is there. */
+export interface KeyField<T> extends Field<T> {
+  warn?(value: Exclude<T, undefined>): Complaint | undefined;
+}
+
+/** Declares the keys of a section: `maxObjects` below `a.b` is `a.b.max_objects` (`writtenName`). */
+export function defineKeyGroup<T extends object>(prefix: string, fields: { readonly [K in keyof T]-?: KeyField<T[K]> }): KeyGroup<T> {
+  const define = <V>(name: string, field: KeyField<V>): Key<V> => {
+    const judge = (rule: KeyField<V>["warn"]) => (value: V): Complaint | undefined => (value === undefined ? undefined : rule?.(value as Exclude<V, undefined>));
+    return defineKey<V>({
+      path: `${prefix}.${writtenName(name, field)}`, type: field.type as Key<V>["type"], default: field.default as V, help: field.help,
+      rule: judge(field.rule), warn: judge(field.warn), ...(field.secret === true ? { secret: true as const } : {}),
+    });
+  };
+  return Object.fromEntries((Object.keys(fields) as (keyof T & string)[]).map((name) => [name, define(name, fields[name])])) as unknown as KeyGroup<T>;
+}
+
+/** The values of a section. */
+export function readKeyGroup<T extends object>(config: Config, group: KeyGroup<T>): T {
+  return Object.fromEntries(Object.entries<Key<unknown>>(group as Readonly<Record<string, Key<unknown>>>).map(([name, key]) => [name, config.get(key)])) as T;
+}
+
+/** The keys as rows of a schema. */
+export function keysOf(...groups: readonly KeyGroup<object>[]): Schema {
+  return groups.flatMap((group) => Object.values(group) as readonly Key<unknown>[]);
+}
