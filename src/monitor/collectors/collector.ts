@@ -16,7 +16,11 @@ import type { Capability, Provider, TimeWindow } from "../providers/provider.ts"
 /** What a collector lives with, one set for each network. */
 export interface CollectorDeps {
   readonly network: string;
+  /** Of Steward, for `User-Agent`. */
+  readonly version: string;
   readonly options: NetworkOptions;
+  /** Fires when the network stops for good: whoever holds connections gives them back. */
+  readonly closed: AbortSignal;
   readonly provider: Provider;
   readonly clock: Clock;
   readonly log: Log;

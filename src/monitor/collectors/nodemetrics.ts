@@ -1,0 +1,75 @@
+/** The collector of the agents of nodes: asks each, forwards what it says, and tells which answered (facts, collectors §5.16). */
+import { toStewardError } from "../../kernel/base/errors.ts";
+import { operations } from "../capability/operation.ts";
+import { nodeMetricsMetrics, nodemetricsDiscoverySuccess, nodemetricsDiscoveryTargets, nodeUp } from "../catalogue/node-metrics.ts";
+import { createForwarder, type Forwarder } from "../nodemetrics/forward.ts";
+import { ForwardedRows } from "../nodemetrics/forwarded-rows.ts";
+import { createScraper, type Scraper } from "../nodemetrics/scrape.ts";
+import { Targets, type RoundTarget } from "../nodemetrics/targets.ts";
+import { defineCollector, type Collect, type Collector, type Tick } from "./collector.ts";
+import { createRunningTotals } from "./running-totals.ts";
+
+const PARALLEL = 10;
+const MOST_TOTALS = 250_000;
+/** A running total that was not seen for so many rounds begins anew. */
+const ROUNDS_KEPT = 5;
+
+/** The collector. */
+export const nodemetrics: Collector = defineCollector({
+  name: "nodemetrics", key: "node_metrics", description: "Text metrics of the agents on the network's nodes.",
+  scopes: [], operations: [operations.nodeMetrics], emits: nodeMetricsMetrics,
+  options: ({ collectors }) => (collectors.nodeMetrics !== undefined && (collectors.nodeMetrics.targets.length > 0 || collectors.nodeMetrics.discovery !== undefined) ? collectors.nodeMetrics : undefined),
+  timeoutMs: ({ intervalMs }) => intervalMs,
+  open({ clock, scope, devices, provider, log, version, closed }, options): Collect {
+    const totals = createRunningTotals({ capacity: MOST_TOTALS, keepRounds: ROUNDS_KEPT });
+    const targets = new Targets({ devices, provider, log, now: () => clock.now() }, options);
+    const scraper = createScraper({ clock }, { timeoutMs: options.timeoutMs, maxResponseBytes: options.maxResponseBytes, version });
+    closed.addEventListener("abort", () => void scraper.close(), { once: true });
+    const forwarder = createForwarder({ clock, scope, totals, rows: new ForwardedRows(options.maxDistinctMetrics) }, options);
+    return async (tick) => {
+      const round = await targets.round(tick.signal);
+      if (options.discovery !== undefined) {
+        tick.sweep.gauge(nodemetricsDiscoverySuccess, targets.status().lastOk ? 1 : 0, {});
+        tick.sweep.gauge(nodemetricsDiscoveryTargets, round.length, {});
+      }
+      await tick.call(operations.nodeMetrics, () => askAll(round, { tick, scraper, forwarder }));
+      totals.endRound();
+    };
+  },
+});
+
+interface Asking {
+  readonly tick: Tick;
+  readonly scraper: Scraper;
+  readonly forwarder: Forwarder;
+}
+
+/** Some at a time. Rejects with the first failure when none of them answered. */
+async function askAll(round: readonly RoundTarget[], asking: Asking): Promise<void> {
+  const waiting = round.values();
+  const failures: unknown[] = [];
+  let answered = 0;
+  const asker = async (): Promise<void> => {
+    for (const target of waiting) {
+      const failure = await ask(target, asking);
+      if (failure === undefined) answered += 1;
+      else failures.push(failure);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, round.length) }, asker));
+  if (answered === 0 && failures.length > 0) throw failures[0];
+}
+
+/** What went wrong with one agent. */
+async function ask(target: RoundTarget, { tick, scraper, forwarder }: Asking): Promise<unknown> {
+  try {
+    const text = await scraper.scrape(target, tick.signal);
+    await forwarder.forward(target, text, tick.sweep, tick.signal);
+    tick.sweep.gauge(nodeUp, 1, { "vpn.node": target.instance });
+    return undefined;
+  } catch (thrown) {
+    tick.signal.throwIfAborted();
+    tick.sweep.gauge(nodeUp, 0, { "vpn.node": target.instance });
+    return toStewardError(thrown);
+  }
+}

@@ -1,0 +1,85 @@
+/** Which agents are asked in a round: those of the configuration first, then those that were found among the devices. */
+import type { Log } from "../../kernel/base/log.ts";
+import { toStewardError } from "../../kernel/base/errors.ts";
+import type { DeviceCache } from "../enrich/types.ts";
+import type { NodeMetricsOptions } from "../options.ts";
+import type { Provider } from "../providers/provider.ts";
+import { discover, type Discovered } from "./discovery.ts";
+import type { ScrapeTarget } from "./scrape.ts";
+
+/** An agent of a round. */
+export interface RoundTarget extends ScrapeTarget {
+  /** As `vpn.node` shows it; unique in a round. */
+  readonly instance: string;
+  readonly source: "static" | "discovered";
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The agents as a status page shows them. */
+export interface TargetsStatus {
+  readonly enabled: boolean;
+  readonly static: number;
+  readonly lastOk: boolean;
+  readonly lastDiscoveryMs: number | undefined;
+  readonly targets: readonly RoundTarget[];
+}
+
+/** What it looks at. */
+export interface TargetsDeps {
+  readonly devices: DeviceCache;
+  readonly provider: Provider;
+  readonly log: Log;
+  now(): number;
+}
+
+/** The agents of one network. */
+export class Targets {
+  readonly #deps: TargetsDeps;
+  readonly #options: NodeMetricsOptions;
+  readonly #configured: readonly RoundTarget[];
+  #found: readonly Discovered[] = [];
+  #lastOk = false;
+  #lastMs: number | undefined;
+
+  constructor(deps: TargetsDeps, options: NodeMetricsOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#configured = options.targets.map((target) => ({ url: target.url, configured: target, source: "static", instance: target.instance || new URL(target.url).host, labels: target.labels }));
+  }
+
+  /** The agents of this round; looks at the devices again when it is time. What was found before stays when that fails. */
+  async round(signal: AbortSignal): Promise<readonly RoundTarget[]> {
+    const { discovery } = this.#options;
+    if (discovery !== undefined && (!this.#lastOk || this.#deps.now() - (this.#lastMs ?? 0) >= discovery.intervalMs)) await this.#discover(discovery, signal);
+    return this.#joined();
+  }
+
+  status(): TargetsStatus {
+    return { enabled: this.#options.discovery !== undefined, static: this.#configured.length, lastOk: this.#lastOk, lastDiscoveryMs: this.#lastMs, targets: this.#joined() };
+  }
+
+  async #discover(options: NonNullable<NodeMetricsOptions["discovery"]>, signal: AbortSignal): Promise<void> {
+    const { devices, provider, log, now } = this.#deps;
+    try {
+      const known = devices.size > 0 ? devices.devices() : await provider.devices(signal);
+      const { targets, left, collisions } = discover(known, options);
+      this.#found = targets;
+      this.#lastOk = true;
+      this.#lastMs = now();
+      if (left > 0) log.warn("more agents were found than may be asked", { left, remedy: "raise collectors.node_metrics.discovery.max_targets, or choose by tags" });
+      if (collisions.length > 0) log.warn("several devices share a name; their address tells them apart", { names: collisions.slice(0, 10).join(", ") });
+    } catch (thrown) {
+      signal.throwIfAborted();
+      this.#lastOk = false;
+      log.warn("agents could not be discovered; those found before stay", { error: toStewardError(thrown) });
+    }
+  }
+
+  /** Of one URL the configured agent counts; of one instance the first. */
+  #joined(): readonly RoundTarget[] {
+    const urls = new Set(this.#configured.map(({ url }) => url));
+    const found = this.#found.filter(({ url }) => !urls.has(url)).map((target): RoundTarget => ({ ...target, configured: undefined, source: "discovered" }));
+    const instances = new Set<string>();
+    return [...this.#configured, ...found].filter(({ instance }) => !instances.has(instance) && instances.add(instance));
+  }
+}
