@@ -10,17 +10,20 @@ import { formatFinding, type Finding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
 import { defineSchema, type Environment, type Schema } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
+import { listenersApart } from "../kernel/config/listeners.ts";
 import { otlpKeys } from "../kernel/config/otlp-keys.ts";
 import { otlpSound } from "../kernel/config/otlp-options.ts";
+import { resourceKeys } from "../kernel/config/resource-keys.ts";
+import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
 import { tracingKeys } from "../kernel/config/tracing-keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, dedupKeys, tokensKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, dedupKeys, tokensKeys);
 
 /** Every rule over several keys. */
-const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, otlpSound, analysisSound, paperlessUnread];
+const daemonChecks: readonly Check[] = [tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, listenersApart, analysisSound, paperlessUnread];
 
 /** A sound configuration with what follows from it. */
 export interface DaemonConfiguration {

@@ -80,6 +80,11 @@ export const loggingFormat: Key<"text" | "json"> = defineKey({
   path: "logging.format", type: oneOf(["text", "json"]), default: "text", aliases: ["log_format"], help: "Form of log lines on standard error.",
 });
 
+/** Whether the monitor runs. */
+export const servicesMonitor: Key<boolean> = defineKey({
+  path: "services.monitor", type: boolean, default: true, help: "Runs the monitor; off, its routes are 404 and its state is not opened. On without a credential it is idle.",
+});
+
 /** Whether the document service runs. */
 export const servicesDedup: Key<boolean> = defineKey({
   path: "services.dedup", type: boolean, default: true, help: "Runs the document service; off, its routes are 404 and its state is not opened.",
@@ -98,7 +103,7 @@ export const poolThreads: Key<number> = defineKey({
 /** All of the above. */
 export const houseKeys: Schema = [
   gatewayListen, gatewayAllowedHosts, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder,
-  backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesDedup, servicesTokens, poolThreads,
+  backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesMonitor, servicesDedup, servicesTokens, poolThreads,
 ];
 
 /** Without a token only this machine may reach the gateway (RESOLUTIONS §2, No token configured). */

@@ -2,10 +2,11 @@
 import type { Secret } from "../base/secret.ts";
 import { defineKey, type Fallback, type Key, type Schema } from "./key.ts";
 import { mapOfSecrets } from "./maps.ts";
-import { boolean, duration, integer, oneOf, path, secret, text } from "./types.ts";
+import { timer } from "./rules.ts";
+import { boolean, byteCount, duration, integer, oneOf, path, secret, text } from "./types.ts";
 
-/** How to export; http is OTLP over HTTP with protobuf. */
-export type OtlpProtocol = "http" | "grpc";
+/** How to export; http is OTLP over HTTP with protobuf, stdout writes lines of JSON and goes nowhere. */
+export type OtlpProtocol = "http" | "grpc" | "stdout";
 /** What is exported. */
 export type OtlpSignal = "metrics" | "logs" | "traces";
 
@@ -19,6 +20,8 @@ export interface OtlpExporterKeys {
   readonly headers: Key<ReadonlyMap<string, Secret>>;
   readonly compression: Key<"gzip" | "none" | undefined>;
   readonly timeout: Key<number>;
+  readonly maxRequestSize: Key<number>;
+  readonly grpcReconnection: Key<number>;
   readonly insecure: Key<boolean | undefined>;
   readonly skipVerify: Key<boolean | undefined>;
   readonly caFile: Key<string>;
@@ -35,6 +38,7 @@ export interface OtlpBatchKeys {
   readonly maxQueueSize: Key<number>;
   readonly maxBatchSize: Key<number>;
   readonly interval: Key<number>;
+  readonly timeout: Key<number>;
 }
 
 /** What OpenTelemetry's own variables say in words that are not ours. */
@@ -61,12 +65,24 @@ export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = { l
 
 /** `otlp.metric_interval` */
 export const otlpMetricInterval: Key<number> = defineKey({
-  path: "otlp.metric_interval", type: duration, default: 60_000, rule: positive, fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)], help: "Time between exports of metrics.",
+  path: "otlp.metric_interval", type: duration, default: 60_000, rule: timer, fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)], help: "Time between exports of metrics.",
 });
 /** `otlp.metric_export_batch_size` */
 export const otlpMetricBatchSize: Key<number> = defineKey({
-  path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 5_000, help: "Most data points in one request; a larger export is split.",
+  path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 5_000, help: "Most data points in one request; a larger export is split. 5000 stay below the 4 MiB that a gRPC receiver takes unless told otherwise.",
 });
+/** `otlp.stdout.metric_interval` */
+export const otlpStdoutInterval: Key<number> = defineKey({
+  path: "otlp.stdout.metric_interval", type: duration, default: 5_000, rule: timer, help: "Time between exports of metrics with protocol stdout, instead of otlp.metric_interval.",
+});
+/** `otlp.stdout.pretty` */
+export const otlpStdoutPretty: Key<boolean> = defineKey({ path: "otlp.stdout.pretty", type: boolean, default: false, help: "Writes JSON over several lines with protocol stdout." });
+/** `otlp.credential_reload.enabled` */
+export const otlpReloadEnabled: Key<boolean> = defineKey({
+  path: "otlp.credential_reload.enabled", type: boolean, default: false, help: "Reads files of headers, tokens and certificates again while Steward runs; what cannot be used leaves the last good one.",
+});
+/** `otlp.credential_reload.interval` */
+export const otlpReloadInterval: Key<number> = defineKey({ path: "otlp.credential_reload.interval", type: duration, default: 30_000, rule: timer, help: "Time between looks at those files, at least 5s." });
 /** `otlp.limits.log_body_bytes` */
 export const otlpLogBodyBytes: Key<number> = defineKey({ path: "otlp.limits.log_body_bytes", type: integer(64, 2 ** 20), default: 32_768, help: "Longer log bodies are cut before they are exported." });
 /** `otlp.limits.log_attribute_value_bytes` */
@@ -80,7 +96,7 @@ export const otlpCloudToken: Key<Secret | undefined> = defineKey({
 
 /** All of the above. */
 export const otlpKeys: Schema = [
-  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpLogBodyBytes, otlpLogAttributeBytes, otlpCloudInstance, otlpCloudToken,
+  ...rows(otlpExporter), otlpMetricInterval, otlpMetricBatchSize, otlpStdoutInterval, otlpStdoutPretty, otlpReloadEnabled, otlpReloadInterval, otlpLogBodyBytes, otlpLogAttributeBytes, otlpCloudInstance, otlpCloudToken,
   ...rows(otlpBatch.logs), ...rows(otlpBatch.traces),
   ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], ...rows(otlpSignalExporters[signal])]),
 ];
@@ -95,12 +111,15 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
   const vendor = (name: string, translate?: Fallback["translate"]): { readonly fallbacks: readonly Fallback[] } => ({ fallbacks: [otel(`OTEL_EXPORTER_OTLP_${infix}${name}`, translate)] });
   return {
     protocol: defineKey<OtlpProtocol | undefined>({
-      path: `${base}.protocol`, type: oneOf(["http", "grpc"]), default: own ? "http" : undefined, ...vendor("PROTOCOL", otelWords.protocol), help: `How to export: http is OTLP over HTTP with protobuf.${or}`,
+      path: `${base}.protocol`, type: oneOf(["http", "grpc", "stdout"]), default: own ? "http" : undefined, ...vendor("PROTOCOL", otelWords.protocol),
+      help: `How to export: http is OTLP over HTTP with protobuf; stdout writes JSON to standard output and needs no endpoint.${or}`,
     }),
     endpoint: defineKey({ path: `${base}.endpoint`, type: text, default: "", ...vendor("ENDPOINT"), help: own ? "Where to export to: http://host:4318 for http, host:4317 for grpc. Empty: nothing is exported." : `Another endpoint.${or}` }),
     headers: defineKey({ path: `${base}.headers`, type: mapOfSecrets({ limit: 64 }), default: new Map(), ...vendor("HEADERS"), help: own ? "Headers of each request; their values are secret." : "Headers instead of those below otlp." }),
     compression: defineKey<"gzip" | "none" | undefined>({ path: `${base}.compression`, type: oneOf(["gzip", "none"]), default: undefined, ...vendor("COMPRESSION"), help: own ? "Compression of requests. Unset: none." : `Another compression.${or}` }),
     timeout: defineKey({ path: `${base}.timeout`, type: duration, default: 0, ...vendor("TIMEOUT", otelWords.milliseconds), help: own ? "Longest export; 0 is the exporter's default, 10s." : "Longest export; 0: as below otlp." }),
+    maxRequestSize: defineKey({ path: `${base}.max_request_size`, type: byteCount(0, 2 ** 30), default: 0, help: own ? "Larger requests are refused before they are sent; 0 is no limit." : "Another limit; 0: as below otlp." }),
+    grpcReconnection: defineKey({ path: `${base}.grpc_reconnection_period`, type: duration, default: 0, help: own ? "A grpc connection is made anew after this time, so that a balancer can move it; 0 keeps it." : "Another period; 0: as below otlp." }),
     insecure: defineKey<boolean | undefined>({ path: `${base}.tls.insecure`, type: boolean, default: own ? false : undefined, ...vendor("INSECURE"), help: `grpc without TLS.${or}` }),
     skipVerify: defineKey<boolean | undefined>({ path: `${base}.tls.insecure_skip_verify`, type: boolean, default: own ? false : undefined, help: `Accepts any certificate of the receiver.${or}` }),
     caFile: defineKey({ path: `${base}.tls.ca_file`, type: path, default: "", ...vendor("CERTIFICATE"), help: `PEM certificates that the receiver's is checked against.${or}` }),
@@ -129,13 +148,10 @@ function batchKeys(signal: "logs" | "traces", vendor: string, interval: string):
     maxQueueSize: count("max_queue_size", "MAX_QUEUE_SIZE", `Most ${what} that wait for export; more are dropped and counted. 0: 2048.`),
     maxBatchSize: count("export_max_batch_size", "MAX_EXPORT_BATCH_SIZE", `Most ${what} in one request. 0: 512.`),
     interval: defineKey({ path: `${base}.export_interval`, type: duration, default: 0, fallbacks: [otel(`${vendor}_SCHEDULE_DELAY`, otelWords.milliseconds)], help: `Time between exports of ${what}. 0: ${interval}.` }),
+    timeout: defineKey({ path: `${base}.export_timeout`, type: duration, default: 0, fallbacks: [otel(`${vendor}_EXPORT_TIMEOUT`, otelWords.milliseconds)], help: `Longest export of a batch of ${what}, tries included. 0: 30s.` }),
   };
 }
 
 function otel(variable: string, translate?: Fallback["translate"]): Fallback {
   return { variable, ...(translate === undefined ? {} : { translate }) };
-}
-
-function positive(ms: number): { readonly rule: string } | undefined {
-  return ms > 0 ? undefined : { rule: "must be more than 0" };
 }

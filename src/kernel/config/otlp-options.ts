@@ -2,12 +2,16 @@
 import type { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import type { Finding } from "./findings.ts";
+import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
 import {
-  otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpSignalEnabled, otlpSignalExporters, otlpSignals, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
+  otlpBatch, otlpCloudInstance, otlpCloudToken, otlpExporter, otlpMetricInterval, otlpReloadEnabled, otlpReloadInterval, otlpSignalEnabled, otlpSignalExporters, otlpSignals,
+  otlpStdoutInterval, otlpStdoutPretty, type OtlpExporterKeys, type OtlpProtocol, type OtlpSignal,
 } from "./otlp-keys.ts";
 import { checkExporterFiles, type NamedFile } from "./otlp-tls.ts";
+
+const SHORTEST_RELOAD_MS = 5_000;
 
 /** How failed exports are tried again. */
 export interface RetryOptions {
@@ -17,9 +21,9 @@ export interface RetryOptions {
   readonly elapsedMs: number;
 }
 
-/** The exporter of one signal. */
+/** The exporter of one signal to a receiver. */
 export interface ExporterOptions {
-  readonly protocol: OtlpProtocol;
+  readonly protocol: Exclude<OtlpProtocol, "stdout">;
   /** For http the whole address, `/v1/<signal>` included; for grpc `host:port`. */
   readonly endpoint: string;
   /** As configured, by name. */
@@ -29,17 +33,26 @@ export interface ExporterOptions {
   readonly compression: "gzip" | "none";
   /** Milliseconds; 0 is the exporter's default. */
   readonly timeoutMs: number;
+  /** Bytes; larger requests are refused. 0 is no limit. */
+  readonly maxRequestSize: number;
+  /** Milliseconds after which a grpc connection is made anew; 0 keeps it. */
+  readonly grpcReconnectionMs: number;
   readonly tls: { readonly insecure: boolean; readonly skipVerify: boolean; readonly caFile: string; readonly certFile: string; readonly keyFile: string };
   readonly retry: RetryOptions;
 }
 
-/** The exporter of a signal; undefined when it is off or has nowhere to go. */
+/** How a signal is written to standard output; undefined when it is not. */
+export function stdoutOptions(config: Config, signal: OtlpSignal): { readonly pretty: boolean } | undefined {
+  return config.get(otlpSignalEnabled[signal]) && protocolOf(config, signal) === "stdout" ? { pretty: config.get(otlpStdoutPretty) } : undefined;
+}
+
+/** The exporter of a signal; undefined when it is off, has nowhere to go or is written to standard output. */
 export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOptions | undefined {
   if (!config.get(otlpSignalEnabled[signal])) return undefined;
   const own = otlpSignalExporters[signal];
   const protocol = protocolOf(config, signal);
   const { key, text } = endpointOf(config, signal);
-  if (text === "") return undefined;
+  if (text === "" || protocol === "stdout") return undefined;
   const settled = settleEndpoint(text, protocol, isForeign(config, key));
   const headers = config.get(own.headers).size > 0 ? config.get(own.headers) : config.get(otlpExporter.headers);
   const user = config.get(otlpCloudInstance);
@@ -50,6 +63,8 @@ export function exporterOptions(config: Config, signal: OtlpSignal): ExporterOpt
     endpoint: protocol === "http" ? withPath(settled.endpoint, signal) : settled.endpoint,
     compression: config.get(own.compression) ?? config.get(otlpExporter.compression) ?? "none",
     timeoutMs: config.get(own.timeout) || config.get(otlpExporter.timeout),
+    maxRequestSize: config.get(own.maxRequestSize) || config.get(otlpExporter.maxRequestSize),
+    grpcReconnectionMs: config.get(own.grpcReconnection) || config.get(otlpExporter.grpcReconnection),
     tls: {
       insecure: settled.plain ?? config.get(own.insecure) ?? config.get(otlpExporter.insecure) ?? false,
       skipVerify: config.get(own.skipVerify) ?? config.get(otlpExporter.skipVerify) ?? false,
@@ -65,12 +80,23 @@ export interface BatchSettings {
   readonly capacity: number;
   readonly batchSize: number;
   readonly batchDelayMs: number;
+  readonly exportTimeoutMs: number;
 }
 
 /** The queue of a signal as configured. */
 export function batchSettings(config: Config, signal: "logs" | "traces"): BatchSettings {
-  const { maxQueueSize, maxBatchSize, interval } = otlpBatch[signal];
-  return { capacity: config.get(maxQueueSize), batchSize: config.get(maxBatchSize), batchDelayMs: config.get(interval) };
+  const { maxQueueSize, maxBatchSize, interval, timeout } = otlpBatch[signal];
+  return { capacity: config.get(maxQueueSize), batchSize: config.get(maxBatchSize), batchDelayMs: config.get(interval), exportTimeoutMs: config.get(timeout) };
+}
+
+/** Milliseconds between exports of metrics, by the protocol they are exported with. */
+export function metricIntervalMs(config: Config): number {
+  return config.get(protocolOf(config, "metrics") === "stdout" ? otlpStdoutInterval : otlpMetricInterval);
+}
+
+/** Milliseconds between looks at the files of credentials; undefined when they are read once. */
+export function credentialReloadMs(config: Config): number | undefined {
+  return config.get(otlpReloadEnabled) ? config.get(otlpReloadInterval) : undefined;
 }
 
 /** Endpoints have the shape of their protocol, certificate files can be used, batches fit their queues, and credentials are whole (facts §8.2, §8.3). */
@@ -78,7 +104,7 @@ export const otlpSound: Check = {
   needs: [
     ...otlpSignals.flatMap((signal) => [otlpSignalEnabled[signal], otlpSignalExporters[signal].protocol, otlpSignalExporters[signal].endpoint, ...tlsKeys(otlpSignalExporters[signal])]),
     ...(["logs", "traces"] as const).flatMap((signal) => [otlpBatch[signal].maxQueueSize, otlpBatch[signal].maxBatchSize]),
-    otlpExporter.protocol, otlpExporter.endpoint, ...tlsKeys(otlpExporter), otlpCloudInstance, otlpCloudToken,
+    otlpExporter.protocol, otlpExporter.endpoint, ...tlsKeys(otlpExporter), otlpCloudInstance, otlpCloudToken, otlpReloadEnabled, otlpReloadInterval,
   ],
   run(config, _environment, readFile) {
     const findings = new Map<string, Finding>();
@@ -89,6 +115,7 @@ export const otlpSound: Check = {
       const [queue, batch] = [config.get(maxQueueSize), config.get(maxBatchSize)];
       if (queue > 0 && batch > queue) add({ severity: "error", path: maxBatchSize.path, rule: `must be at most ${maxQueueSize.path}, which is ${queue}, got ${batch}`, remedy: "make the queue larger or the batch smaller." });
     }
+    if ((credentialReloadMs(config) ?? SHORTEST_RELOAD_MS) < SHORTEST_RELOAD_MS) add(atKey(config, otlpReloadInterval, "error", { rule: "must be at least 5s while otlp.credential_reload.enabled is true", remedy: "write 30s." }));
     if ((config.get(otlpCloudInstance) === "") !== (config.get(otlpCloudToken) === undefined)) {
       add({ severity: "warning", path: "otlp.backend_cloud", rule: "is ignored: it needs instance_id and token", remedy: "set both." });
     }
@@ -100,11 +127,10 @@ function checkEndpoint(config: Config, signal: OtlpSignal): Finding[] {
   if (!config.get(otlpSignalEnabled[signal])) return [];
   const { key, text } = endpointOf(config, signal);
   const protocol = protocolOf(config, signal);
-  if (text === "") return [];
+  if (text === "" || protocol === "stdout") return [];
   const broken = settleEndpoint(text, protocol, isForeign(config, key)).broken;
   if (broken === undefined) return [];
-  const { line, variable } = { line: undefined, variable: undefined, ...config.source(key) };
-  return [{ severity: "error", path: key.path, ...broken, ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }) }];
+  return [atKey(config, key, "error", broken)];
 }
 
 function tlsKeys({ caFile, certFile, keyFile }: OtlpExporterKeys): readonly Key<string>[] {
@@ -129,7 +155,7 @@ interface Settled {
 }
 
 // The text may hold credentials, so no message shows it.
-function settleEndpoint(text: string, protocol: OtlpProtocol, foreign: boolean): Settled {
+function settleEndpoint(text: string, protocol: ExporterOptions["protocol"], foreign: boolean): Settled {
   if (protocol === "http") {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === "") return { endpoint: text, broken: { rule: "must be an http or https address with protocol http", remedy: "write e.g. http://localhost:4318." } };

@@ -89,8 +89,8 @@ describe("certificate files", () => {
 describe("queues", () => {
   it("are what is configured, by OpenTelemetry's variables below the file", () => {
     const { config } = load("otlp: {batch: {logs: {max_queue_size: 100, export_max_batch_size: 10}}}", { OTEL_BSP_SCHEDULE_DELAY: "250" });
-    expect(config && batchSettings(config, "logs")).toEqual({ capacity: 100, batchSize: 10, batchDelayMs: 0 });
-    expect(config && batchSettings(config, "traces")).toEqual({ capacity: 0, batchSize: 0, batchDelayMs: 250 });
+    expect(config && batchSettings(config, "logs")).toEqual({ capacity: 100, batchSize: 10, batchDelayMs: 0, exportTimeoutMs: 0 });
+    expect(config && batchSettings(config, "traces")).toEqual({ capacity: 0, batchSize: 0, batchDelayMs: 250, exportTimeoutMs: 0 });
   });
 
   it("hold at least one batch", () => {

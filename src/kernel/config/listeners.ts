@@ -1,0 +1,52 @@
+/** Listeners that may not meet: two enabled ones on one socket are found at the start, not when the second cannot bind (facts, monitor-api §8.3). */
+import { isIP } from "node:net";
+import { formatAddress, type Address } from "./address.ts";
+import type { Config } from "./config.ts";
+import { gatewayListen } from "./house-keys.ts";
+import { atKey } from "./key-finding.ts";
+import type { Key } from "./key.ts";
+import type { Check } from "./load.ts";
+import { scrapeEnabled, scrapeListen } from "./scrape-keys.ts";
+
+interface Listener {
+  readonly listen: Key<Address>;
+  readonly enabled: Key<boolean> | undefined;
+}
+
+/** Those that are always there come first, so that the other one is told to move. */
+const listeners: readonly Listener[] = [{ listen: gatewayListen, enabled: undefined }, { listen: scrapeListen, enabled: scrapeEnabled }];
+
+/** No two enabled listeners share a socket. */
+export const listenersApart: Check = {
+  needs: listeners.flatMap(({ listen, enabled }) => [listen, ...(enabled === undefined ? [] : [enabled])]),
+  run(config) {
+    const active = listeners.filter(({ enabled }) => enabled === undefined || config.get(enabled));
+    return active.flatMap(({ listen }, index) => {
+      const met = active.slice(0, index).find((other) => sharesSocket(config.get(listen), config.get(other.listen)));
+      return met === undefined ? [] : [collision(config, listen, met.listen)];
+    });
+  },
+};
+
+function collision(config: Config, listen: Key<Address>, other: Key<Address>): ReturnType<typeof atKey> {
+  return atKey(config, listen, "error", { rule: `${formatAddress(config.get(listen))} is the socket of ${other.path} too, which is ${formatAddress(config.get(other))}`, remedy: "use another port." });
+}
+
+/** Whether two binds would meet: the same port, and the same host or every host. Port 0 never does. */
+export function sharesSocket(left: Address, right: Address): boolean {
+  if (left.port === 0 || left.port !== right.port) return false;
+  const [a, b] = [canonicalHost(left.host), canonicalHost(right.host)];
+  return a === b || a === EVERY || b === EVERY;
+}
+
+const EVERY = "every interface";
+
+/** One word for all ways to write a host: case, `localhost`, the forms of IPv6, and IPv4 inside IPv6. */
+function canonicalHost(host: string): string {
+  const plain = host.toLowerCase().replace(/%.*$/, "");
+  const address = isIP(plain) === 6 ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain === "localhost" ? "127.0.0.1" : plain;
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
+  const words = mapped === null ? undefined : [Number.parseInt(mapped[1] ?? "", 16), Number.parseInt(mapped[2] ?? "", 16)];
+  const unmapped = words === undefined ? address : words.flatMap((word) => [word >> 8, word & 255]).join(".");
+  return ["", "0.0.0.0", "::"].includes(unmapped) ? EVERY : unmapped;
+}

@@ -1,0 +1,71 @@
+/** The keys of the resource that all telemetry is attributed to (facts, monitor-api §8.2; monitor-collectors §9). */
+import type { Config } from "./config.ts";
+import type { Complaint } from "./findings.ts";
+import { defineKeyGroup, keysOf, readKeyGroup, type KeyGroup } from "./key-group.ts";
+import type { Environment, Schema } from "./key.ts";
+import { mapOfTexts } from "./maps.ts";
+import { boolean, text } from "./types.ts";
+
+const MOST_ATTRIBUTES = 32;
+const LONGEST_KEY = 128;
+const LONGEST_VALUE = 256;
+
+interface ResourceSection {
+  readonly serviceNamespace: string;
+  readonly deploymentEnvironment: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly fromEnv: boolean;
+}
+
+/** `resource` */
+export const resourceSection: KeyGroup<ResourceSection> = defineKeyGroup<ResourceSection>("resource", {
+  serviceNamespace: { type: text, default: "", rule: value, help: "service.namespace of all telemetry. Empty: none." },
+  deploymentEnvironment: { type: text, default: "", rule: value, help: "deployment.environment.name of all telemetry, e.g. production. Empty: none." },
+  attributes: { type: mapOfTexts({ limit: MOST_ATTRIBUTES }), default: new Map(), rule: attributesRule, help: "Further attributes of the resource of all telemetry." },
+  fromEnv: { type: boolean, default: false, help: "Also takes the attributes of OTEL_RESOURCE_ATTRIBUTES; those above win." },
+});
+
+/** All of the above. */
+export const resourceKeys: Schema = keysOf(resourceSection);
+
+/** Attributes for the resource, `service.namespace` among them. Those of the environment that may not be set are left out. */
+export function resourceAttributes(config: Config, environment: Environment): Readonly<Record<string, string>> {
+  const { serviceNamespace, deploymentEnvironment, attributes, fromEnv } = readKeyGroup(config, resourceSection);
+  const foreign = fromEnv ? parsePairs(environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "") : [];
+  const allowed = foreign.filter(([name, text]) => brokenName(name) === undefined && value(text) === undefined);
+  const merged = Object.entries({ ...Object.fromEntries(allowed), ...Object.fromEntries(attributes) }).slice(0, MOST_ATTRIBUTES);
+  const named = { "service.namespace": serviceNamespace, "deployment.environment.name": deploymentEnvironment };
+  return { ...Object.fromEntries(merged), ...Object.fromEntries(Object.entries(named).filter(([, text]) => text !== "")) };
+}
+
+function attributesRule(attributes: ReadonlyMap<string, string>): Complaint | undefined {
+  for (const [name, text] of attributes) {
+    const broken = brokenName(name) ?? value(text);
+    if (broken !== undefined) return { ...broken, rule: `${JSON.stringify(name.slice(0, 60))} ${broken.rule}` };
+  }
+  return undefined;
+}
+
+/** What Steward says itself may not be said otherwise. */
+function brokenName(name: string): Complaint | undefined {
+  if (name === "" || Buffer.byteLength(name) > LONGEST_KEY) return { rule: `must be a name of 1 to ${LONGEST_KEY} bytes` };
+  if (name.startsWith("service.") || name === "vpn.network" || name === "svc.provider") return { rule: "is set by Steward", remedy: "remove it; resource.service_namespace sets service.namespace." };
+  return undefined;
+}
+
+function value(written: string): Complaint | undefined {
+  return Buffer.byteLength(written) <= LONGEST_VALUE ? undefined : { rule: `must have at most ${LONGEST_VALUE} bytes` };
+}
+
+/** `a=1,b=2` with percent-encoded values, as OpenTelemetry has it. What is broken is left out. */
+function parsePairs(written: string): (readonly [string, string])[] {
+  return written.split(",").flatMap((pair) => {
+    const cut = pair.indexOf("=");
+    if (cut < 1) return [];
+    try {
+      return [[pair.slice(0, cut).trim(), decodeURIComponent(pair.slice(cut + 1).trim())] as const];
+    } catch {
+      return [];
+    }
+  });
+}

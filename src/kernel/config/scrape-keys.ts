@@ -1,0 +1,114 @@
+/** The keys of the listener that metrics are pulled from (facts, monitor-api §5.7, §8.2; RESOLUTIONS M2). */
+import { X509Certificate } from "node:crypto";
+import type { Secret } from "../base/secret.ts";
+import { formatAddress, isLoopback, type Address } from "./address.ts";
+import type { Config } from "./config.ts";
+import type { Finding } from "./findings.ts";
+import { atKey } from "./key-finding.ts";
+import { defineKey, type Key, type Schema } from "./key.ts";
+import type { Check } from "./load.ts";
+import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
+import { address, boolean, duration, integer, oneOf, path, secret } from "./types.ts";
+
+/** How clients of the pull listener show a certificate. */
+export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
+
+/** `scrape.enabled` */
+export const scrapeEnabled: Key<boolean> = defineKey({ path: "scrape.enabled", type: boolean, default: false, help: "Opens the listener that metrics are pulled from, path /metrics." });
+/** `scrape.listen` */
+export const scrapeListen: Key<Address> = defineKey({ path: "scrape.listen", type: address, default: { host: "", port: 2112 }, help: "Where metrics are pulled from. Without a host: every interface." });
+/** `scrape.auth.token` */
+export const scrapeToken: Key<Secret | undefined> = defineKey({
+  path: "scrape.auth.token", type: secret, default: undefined, secret: true, help: "Bearer token, or password of HTTP Basic, for the pull listener. No other token is accepted there.",
+});
+/** `scrape.auth.allow_unauthenticated` */
+export const scrapeAllowUnauthenticated: Key<boolean> = defineKey({
+  path: "scrape.auth.allow_unauthenticated", type: boolean, default: false, help: "Answers without a token also beyond this machine.",
+});
+/** `scrape.max_requests_in_flight` */
+export const scrapeMaxInFlight: Key<number> = defineKey({
+  path: "scrape.max_requests_in_flight", type: integer(0, 10_000), default: 4, help: "Pulls at a time, at least 1 while scrape.enabled; more are answered 503.",
+});
+/** `scrape.timeout` */
+export const scrapeTimeout: Key<number> = defineKey({ path: "scrape.timeout", type: duration, default: 8_000, help: "Longest pull, 503 after it; 0 means no limit." });
+/** `scrape.coalesce_gather` */
+export const scrapeCoalesce: Key<boolean> = defineKey({ path: "scrape.coalesce_gather", type: boolean, default: true, help: "Pulls at the same time share one gathering." });
+/** `scrape.tls.cert_file`, `scrape.tls.key_file` */
+export const scrapeTls: TlsFileKeys = defineTlsFiles("scrape.tls", "the pull listener");
+/** `scrape.tls.client_ca_file` */
+export const scrapeClientCa: Key<string> = defineKey({ path: "scrape.tls.client_ca_file", type: path, default: "", help: "PEM certificates that clients' certificates are checked against." });
+/** `scrape.tls.client_auth` */
+export const scrapeClientAuth: Key<ClientAuth | undefined> = defineKey<ClientAuth | undefined>({
+  path: "scrape.tls.client_auth", type: oneOf(["none", "request", "require", "verify_if_given", "require_and_verify"]), default: undefined,
+  help: "Whether clients show a certificate. Unset: require_and_verify when client_ca_file is set, else none.",
+});
+
+/** All of the above. */
+export const scrapeKeys: Schema = [
+  scrapeEnabled, scrapeListen, scrapeToken, scrapeAllowUnauthenticated, scrapeMaxInFlight, scrapeTimeout, scrapeCoalesce, scrapeTls.certFile, scrapeTls.keyFile,
+  scrapeClientCa, scrapeClientAuth,
+];
+
+/** The pull listener, settled. Times in milliseconds. */
+export interface ScrapeOptions {
+  readonly listen: Address;
+  readonly token: Secret | undefined;
+  readonly allowUnauthenticated: boolean;
+  readonly maxInFlight: number;
+  /** 0 is no limit. */
+  readonly timeoutMs: number;
+  readonly coalesce: boolean;
+  /** Undefined: plain HTTP. An empty `clientCaFile` is none. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly clientCaFile: string; readonly clientAuth: ClientAuth } | undefined;
+}
+
+/** The pull listener as configured; undefined while it is off. */
+export function scrapeOptions(config: Config): ScrapeOptions | undefined {
+  if (!config.get(scrapeEnabled)) return undefined;
+  const [certFile, keyFile, clientCaFile] = [config.get(scrapeTls.certFile), config.get(scrapeTls.keyFile), config.get(scrapeClientCa)];
+  return {
+    listen: config.get(scrapeListen), token: config.get(scrapeToken), allowUnauthenticated: config.get(scrapeAllowUnauthenticated),
+    maxInFlight: config.get(scrapeMaxInFlight), timeoutMs: config.get(scrapeTimeout), coalesce: config.get(scrapeCoalesce),
+    tls: certFile === "" ? undefined : { certFile, keyFile, clientCaFile, clientAuth: config.get(scrapeClientAuth) ?? (clientCaFile === "" ? "none" : "require_and_verify") },
+  };
+}
+
+/** What an enabled pull listener must satisfy (contract, monitor v4.0.0; facts §8.3, §8.4). */
+export const scrapeSound: Check = {
+  needs: [scrapeEnabled, scrapeListen, scrapeMaxInFlight, scrapeToken, scrapeAllowUnauthenticated],
+  run(config) {
+    if (!config.get(scrapeEnabled)) return [];
+    const findings: Finding[] = [];
+    const listen = config.get(scrapeListen);
+    if (config.get(scrapeMaxInFlight) === 0) findings.push(atKey(config, scrapeMaxInFlight, "error", { rule: "must be at least 1 while scrape.enabled is true", remedy: "write 4." }));
+    if (!isLoopback(listen.host) && config.get(scrapeToken) === undefined && !config.get(scrapeAllowUnauthenticated)) {
+      findings.push(atKey(config, scrapeListen, "warning", {
+        rule: `${formatAddress(listen)} can be reached from other machines and every pull is answered 403: there is no scrape.auth.token`, remedy: "set STEWARD_SCRAPE__AUTH__TOKEN_FILE, or listen on 127.0.0.1.",
+      }));
+    }
+    return findings;
+  },
+};
+
+/** Client certificates need TLS, and checking them needs something to check against. */
+export const scrapeClientCertificates: Check = {
+  needs: [scrapeClientCa, scrapeClientAuth, scrapeTls.certFile, scrapeTls.keyFile],
+  run(config, _environment, readFile) {
+    const ca = config.get(scrapeClientCa);
+    const mode = config.get(scrapeClientAuth);
+    const hasTls = config.get(scrapeTls.certFile) !== "" && config.get(scrapeTls.keyFile) !== "";
+    const fail = (key: Key<string> | Key<ClientAuth | undefined>, rule: string, remedy: string): Finding[] => [atKey(config, key, "error", { rule, remedy })];
+    if ((mode === "verify_if_given" || mode === "require_and_verify") && ca === "") return fail(scrapeClientAuth, `${mode} needs scrape.tls.client_ca_file`, "name the file of the authority.");
+    if (!hasTls && ca !== "") return fail(scrapeClientCa, "needs scrape.tls.cert_file and scrape.tls.key_file", "set them too.");
+    if (!hasTls && mode !== undefined && mode !== "none") return fail(scrapeClientAuth, `${mode} needs scrape.tls.cert_file and scrape.tls.key_file`, "set them too.");
+    return ca === "" || holdsCertificate(ca, readFile) ? [] : fail(scrapeClientCa, `${ca} holds no PEM certificate that can be read`, "name a PEM file.");
+  },
+};
+
+function holdsCertificate(file: string, readFile: (path: string) => string): boolean {
+  try {
+    return new X509Certificate(readFile(file)).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
