@@ -93,8 +93,8 @@ function unescape(text: string): string {
 function parseNumber(text: string): number | undefined {
   switch (text.toLowerCase()) {
     case "nan": return Number.NaN;
-    case "inf": case "+inf": return Number.POSITIVE_INFINITY;
-    case "-inf": return Number.NEGATIVE_INFINITY;
+    case "inf": case "+inf": case "infinity": case "+infinity": return Number.POSITIVE_INFINITY;
+    case "-inf": case "-infinity": return Number.NEGATIVE_INFINITY;
     default: return NUMBER.test(text) ? Number(text) : undefined;
   }
 }
