@@ -88,7 +88,7 @@ export function openCollector(collector: Collector, provider: FakeProvider, give
   const known: CollectorHarness["known"] = { devices: undefined, services: undefined, latestVersion: undefined };
   const options = networkOptions(given);
   const deps: CollectorDeps = {
-    network: options.name, options, provider, clock, scope, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => clock.now() }),
+    network: options.name, version: "1.0.0", closed: new AbortController().signal, options, provider, clock, scope, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => clock.now() }),
     devices: fakeDevices(known, clock), flows: { accept: async ({ records }) => ({ accepted: records.length, refused: {} }), flush: () => undefined },
     audit: { accept: async ({ records }) => ({ accepted: records.length, refused: {} }) }, memory: fakeMemory(), annotations: { tell: (event) => void annotations.push(event) },
     latestClientVersion: () => known.latestVersion, ...given.deps,

@@ -1,0 +1,76 @@
+/** The collector of devices: asks for all of them once a run, tells whoever needs names, and lets each part say what it makes of them. */
+import type { AnyRow } from "../../kernel/telemetry/types.ts";
+import { operations } from "../capability/operation.ts";
+import { enrichCacheSize } from "../catalogue/collection.ts";
+import { devicesByCountry, devicesMetrics } from "../catalogue/devices.ts";
+import { deviceAttributeExpiringRecord, deviceInviteRecord, deviceKeyExpiringRecord, deviceNetworkLockErrorRecord, devicePostureRecord } from "../catalogue/records.ts";
+import type { CollectorOptions } from "../options.ts";
+import { defineCollector } from "./collector.ts";
+import type { Collect, Collector, CollectorDeps } from "./collector.ts";
+import { connectivityCounts, connectivityGauges, relayLatencies, relayRegions } from "./devices/connectivity.ts";
+import { keyExpiries } from "./devices/expiry.ts";
+import { fleetCounts, lockErrors, switchCounts } from "./devices/fleet.ts";
+import { deviceGauges } from "./devices/gauges.ts";
+import { byDistro, byTag } from "./devices/groups.ts";
+import { collectInvites } from "./devices/invites.ts";
+import { identityOf } from "./devices/part.ts";
+import type { Part, PartContext } from "./devices/part.ts";
+import { createPosture } from "./devices/posture.ts";
+import { exitNodes, subnetRoutes } from "./devices/routes.ts";
+import { byVersion, outdated } from "./devices/versions.ts";
+import { eachGivingWay, giveWay } from "./give-way.ts";
+
+type Options = NonNullable<CollectorOptions["devices"]>;
+
+/** Where in the world devices are is said by whoever knows a database of places. */
+const emits: readonly AnyRow[] = [...devicesMetrics.filter((row) => row !== devicesByCountry), enrichCacheSize];
+
+/** Inventory, health, routes, connectivity and posture of devices; fills the device cache (facts, collectors §5.1). */
+export const devices: Collector = defineCollector({
+  name: "devices",
+  description: "Inventory, health, routes, connectivity and posture of devices; other collectors take their names from it.",
+  capability: "devices",
+  scopes: [["devices:core:read"]],
+  operations: [operations.devices, operations.devicePosture, operations.deviceInvites],
+  subrequests: [
+    { capability: "device_posture", operation: operations.devicePosture, scopes: [["devices:posture_attributes:read"]] },
+    { capability: "device_invites", operation: operations.deviceInvites, scopes: [["device_invites:read"]] },
+  ],
+  emits,
+  records: [devicePostureRecord, deviceNetworkLockErrorRecord, deviceInviteRecord, deviceKeyExpiringRecord, deviceAttributeExpiringRecord],
+  options: ({ collectors }) => collectors.devices,
+  open: openDevices,
+});
+
+function openDevices(deps: CollectorDeps, options: Options): Collect {
+  const { provider } = deps;
+  const posture = options.collectPosture && provider.supports("device_posture") ? createPosture(deps, options) : undefined;
+  const invites = options.collectDeviceInvites && provider.supports("device_invites");
+  return async (tick) => {
+    const list = await tick.call(operations.devices, () => provider.devices(tick.signal));
+    deps.devices.replaceDevices(list);
+    tick.sweep.gauge(enrichCacheSize, deps.devices.size, {});
+    const parts = partsOf({ deps, options, nowMs: tick.nowMs, sweep: tick.sweep });
+    await giveWay(tick.signal);
+    await eachGivingWay(list, tick.signal, (device) => {
+      const identity = identityOf(device);
+      for (const part of parts) part.see(device, identity);
+    });
+    for (const part of parts) part.finish?.();
+    await posture?.(tick, list);
+    if (invites) await collectInvites(deps, tick, list);
+  };
+}
+
+function partsOf(context: PartContext): readonly Part[] {
+  const { deps: { options: { cardinality } }, options } = context;
+  const perDevice = cardinality.perEntity.device;
+  return [
+    ...(perDevice ? [deviceGauges(context), relayLatencies(context)] : []),
+    fleetCounts(context), ...switchCounts(context), byDistro(context), ...(options.collectTagRollup ? [byTag(context)] : []),
+    byVersion(context), ...outdated(context), keyExpiries(context), lockErrors(context),
+    exitNodes(context), subnetRoutes(context),
+    ...(options.collectConnectivity ? [...(perDevice ? [connectivityGauges(context)] : []), ...connectivityCounts(context)] : []),
+    ...(cardinality.derpRegionRollup ? [relayRegions(context)] : []),
+  ];
+}

@@ -1,0 +1,33 @@
+/** Keys of devices that will expire: the distribution of days left, and a warning for those that expire soon. */
+import { devicesKeyExpiry } from "../../catalogue/devices.ts";
+import { deviceKeyExpiringRecord } from "../../catalogue/records.ts";
+import { DAY_MS, dayOf } from "../units.ts";
+import { expiryOf } from "./gauges.ts";
+import type { Part, PartContext } from "./part.ts";
+
+/** Days ahead of an expiry in which each run warns. */
+const WARN_DAYS = 14;
+
+/** Days left with two decimals when that is soon; undefined when it is over or far. */
+export function soon(expiresMs: number, nowMs: number): string | undefined {
+  const days = (expiresMs - nowMs) / DAY_MS;
+  return days > 0 && days <= WARN_DAYS ? days.toFixed(2) : undefined;
+}
+
+/** Of all devices whose key expires; negative days are past. */
+export function keyExpiries({ deps: { scope, annotations, network }, nowMs }: PartContext): Part {
+  return {
+    see(device, identity) {
+      const expiresMs = expiryOf(device);
+      if (expiresMs === undefined) return;
+      scope.record(devicesKeyExpiry, (expiresMs - nowMs) / DAY_MS, {});
+      const days = soon(expiresMs, nowMs);
+      if (days === undefined) return;
+      scope.log(deviceKeyExpiringRecord, `the key of the device expires in ${days} days`, { ...identity, "vpn.device.key_expires_in_days": days });
+      annotations.tell({
+        category: "expiry", timeMs: nowMs, tags: ["device"], identity: `${network}/device/${device.id}/${expiresMs}`,
+        text: `The key of device ${device.hostname} expires on ${dayOf(expiresMs)}.`,
+      });
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** What posture providers say of each device: as gauges for the namespaces that are wanted, and as a record when it changes. */
+import { createHash } from "node:crypto";
+import { operations } from "../../capability/operation.ts";
+import { deviceAttribute, deviceAttributeExpiry, deviceAttributeInfo, devicePosture } from "../../catalogue/devices.ts";
+import { deviceAttributeExpiringRecord, devicePostureRecord } from "../../catalogue/records.ts";
+import type { CollectorOptions } from "../../options.ts";
+import type { Device, PostureAttributes } from "../../providers/model.ts";
+import type { CollectorDeps, Tick } from "../collector.ts";
+import { unixSeconds } from "../units.ts";
+import { askEach } from "./ask-each.ts";
+import { soon } from "./expiry.ts";
+import { identityOf } from "./part.ts";
+import type { Identity } from "./part.ts";
+
+type Options = NonNullable<CollectorOptions["devices"]>;
+type Posture = (tick: Tick, devices: readonly Device[]) => Promise<void>;
+
+/** Asks for the posture of all devices. Remembers a digest for each device of the last run. */
+export function createPosture(deps: CollectorDeps, options: Options): Posture {
+  const allowed = allowing(options.attributeNamespaces);
+  const logged = new Map<string, string>();
+  return async (tick, devices) => {
+    const ids = new Set(devices.map(({ id }) => id));
+    for (const id of logged.keys()) if (!ids.has(id)) logged.delete(id);
+    await askEach(tick, devices, {
+      operation: operations.devicePosture,
+      ask: ({ id }) => deps.provider.devicePosture(id, tick.signal),
+      learn(device, posture) {
+        const identity = identityOf(device);
+        sayInfo(tick, identity, posture);
+        sayAttributes(tick, identity, posture, allowed);
+        sayExpiries({ tick, deps }, identity, posture, allowed);
+        if (options.postureLogMode !== "off") logPosture({ deps, logged, always: options.postureLogMode === "always" }, identity, posture);
+      },
+    });
+  };
+}
+
+/** Whether an attribute's namespace is wanted. */
+function allowing(namespaces: readonly string[]): (name: string) => boolean {
+  const wanted = new Set(namespaces);
+  return (name) => wanted.has("*") || (name.includes(":") && wanted.has(name.slice(0, name.indexOf(":"))));
+}
+
+function sayInfo({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes): void {
+  const text = (name: string): string | undefined => attributes.get(`node:${name}`)?.toString();
+  const labels = { os: text("os"), os_version: text("osVersion"), ts_version: text("tsVersion"), auto_update: text("tsAutoUpdate"), encrypted: text("tsStateEncrypted"), track: text("tsReleaseTrack") };
+  if (Object.values(labels).some((value) => value !== undefined)) sweep.gauge(devicePosture, 1, { ...identity, ...labels });
+}
+
+function sayAttributes({ sweep }: Tick, identity: Identity, { attributes }: PostureAttributes, allowed: (name: string) => boolean): void {
+  for (const [attribute, value] of attributes) {
+    if (!allowed(attribute)) continue;
+    if (typeof value === "string") sweep.gauge(deviceAttributeInfo, 1, { ...identity, attribute, value });
+    else sweep.gauge(deviceAttribute, Number(value), { ...identity, attribute });
+  }
+}
+
+function sayExpiries({ tick, deps }: { readonly tick: Tick; readonly deps: CollectorDeps }, identity: Identity, { expiresMs }: PostureAttributes, allowed: (name: string) => boolean): void {
+  for (const [attribute, atMs] of expiresMs) {
+    if (!allowed(attribute)) continue;
+    tick.sweep.gauge(deviceAttributeExpiry, unixSeconds(atMs), { ...identity, attribute });
+    const days = soon(atMs, tick.nowMs);
+    if (days !== undefined) deps.scope.log(deviceAttributeExpiringRecord, `the posture attribute expires in ${days} days`, { ...identity, attribute, "vpn.device.attribute_expires_in_days": days });
+  }
+}
+
+interface PostureLog {
+  readonly deps: CollectorDeps;
+  readonly logged: Map<string, string>;
+  readonly always: boolean;
+}
+
+function logPosture({ deps, logged, always }: PostureLog, identity: Identity, { attributes }: PostureAttributes): void {
+  const sorted = [...attributes].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const details = JSON.stringify(Object.fromEntries(sorted));
+  const digest = createHash("sha256").update(details).digest("base64");
+  if (!always && logged.get(identity["host.id"]) === digest) return;
+  logged.set(identity["host.id"], digest);
+  deps.scope.log(devicePostureRecord, `${attributes.size} posture attributes`, { ...identity, "vpn.device.posture.details": details });
+}

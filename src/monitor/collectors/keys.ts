@@ -1,0 +1,92 @@
+/** The collector of keys: credentials of the control plane, when they end, and how much they may do. */
+import { operations } from "../capability/operation.ts";
+import { keyAllowedTags, keyExpiry, keyPreauthorized, keysAge, keysByOwner, keyScopeClass, keyScopes, keysCount, keysMetrics, keyTagScope } from "../catalogue/keys.ts";
+import { keyExpiringRecord, keyScopesRecord } from "../catalogue/records.ts";
+import type { CollectorOptions } from "../options.ts";
+import type { Key } from "../providers/model.ts";
+import { defineCollector } from "./collector.ts";
+import type { Collect, Collector, CollectorDeps, Tick } from "./collector.ts";
+import { eachGivingWay } from "./give-way.ts";
+import { scopeClass, scopeClasses } from "./scope-class.ts";
+import { Tally } from "./tally.ts";
+import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
+
+/** Keys (facts, collectors §5.3; the scopes by RESOLUTIONS M30, each of which shows its own kind of key). */
+export const keys: Collector = defineCollector({
+  name: "keys",
+  description: "Keys, tokens and OAuth clients: expiry, owners and how much they may do.",
+  capability: "keys",
+  scopes: [["auth_keys:read", "api_access_tokens:read", "oauth_keys:read", "federated_keys:read"]],
+  operations: [operations.keys],
+  emits: keysMetrics,
+  records: [keyExpiringRecord, keyScopesRecord],
+  options: ({ collectors }) => collectors.keys,
+  open: openKeys,
+});
+
+function openKeys(deps: CollectorDeps, { expiryWarnMs }: NonNullable<CollectorOptions["keys"]>): Collect {
+  const { provider, scope, options } = deps;
+  return async (tick) => {
+    const list = await tick.call(operations.keys, () => provider.keys(tick.signal));
+    const counts = new Tally<{ readonly "vpn.key.type": string; readonly "vpn.key.auth_kind": string; readonly "vpn.key.revoked": boolean; readonly "vpn.key.invalid": boolean }>();
+    const owners = new Tally<{ readonly "vpn.key.owner": string; readonly "vpn.key.type": string }>();
+    await eachGivingWay(list, tick.signal, (key) => {
+      counts.add({ "vpn.key.type": key.type, "vpn.key.auth_kind": key.authKind, "vpn.key.revoked": key.revokedMs !== undefined, "vpn.key.invalid": key.invalid });
+      if (key.owner !== "") owners.add({ "vpn.key.owner": key.owner, "vpn.key.type": key.type });
+      if (key.createdMs !== undefined) scope.record(keysAge, secondsSince(key.createdMs, tick.nowMs), {});
+      if (options.cardinality.perEntity.key) sayKey(deps, tick, key);
+      warnOfExpiry(deps, { nowMs: tick.nowMs, expiryWarnMs }, key);
+    });
+    for (const { values, count } of counts.entries()) tick.sweep.gauge(keysCount, count, values);
+    for (const { values, count } of owners.entries()) tick.sweep.gauge(keysByOwner, count, values);
+  };
+}
+
+interface KeyIdentity {
+  readonly "vpn.key.id": string;
+  readonly "vpn.key.type": string;
+  readonly "vpn.key.auth_kind": string;
+  readonly "vpn.key.description": string;
+  readonly "vpn.key.owner": string | undefined;
+  /** Of the devices that join by it. */
+  readonly "vpn.key.tags": string | undefined;
+}
+
+function identityOf({ id, type, authKind, description, owner, deviceTags }: Key): KeyIdentity {
+  return { "vpn.key.id": id, "vpn.key.type": type, "vpn.key.auth_kind": authKind, "vpn.key.description": description, "vpn.key.owner": known(owner), "vpn.key.tags": known(deviceTags.toSorted().join(",")) };
+}
+
+/** When a key that can still be used expires. */
+function expiryOf({ expiresMs, invalid, revokedMs }: Key): number | undefined {
+  return invalid || revokedMs !== undefined ? undefined : expiresMs;
+}
+
+function sayKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
+  const identity = identityOf(key);
+  const expiresMs = expiryOf(key);
+  if (expiresMs !== undefined) sweep.gauge(keyExpiry, unixSeconds(expiresMs), identity);
+  if (key.scopes.length > 0) sayScopes(deps, sweep, key, identity);
+  if (key.type === "auth" && key.preauthorized !== undefined) sweep.gauge(keyPreauthorized, Number(key.preauthorized), identity);
+  if (key.type !== "client") return;
+  const restricted = key.tags.length > 0;
+  sweep.gauge(keyAllowedTags, key.tags.length, identity);
+  sweep.gauge(keyTagScope, Number(!restricted), { ...identity, "vpn.key.tag_scope": "none" });
+  sweep.gauge(keyTagScope, Number(restricted), { ...identity, "vpn.key.tag_scope": "restricted" });
+}
+
+function sayScopes({ scope }: CollectorDeps, sweep: Tick["sweep"], { scopes }: Key, identity: KeyIdentity): void {
+  const highest = scopeClass(scopes);
+  sweep.gauge(keyScopes, scopes.length, identity);
+  for (const each of scopeClasses) sweep.gauge(keyScopeClass, Number(each === highest), { ...identity, "vpn.key.scope_class": each });
+  scope.log(keyScopesRecord, `the credential has ${scopes.length} scopes`, { ...identity, "vpn.key.scope_values": scopes.join(",") });
+}
+
+function warnOfExpiry({ scope, annotations, network }: CollectorDeps, { nowMs, expiryWarnMs }: { readonly nowMs: number; readonly expiryWarnMs: number }, key: Key): void {
+  const expiresMs = expiryOf(key);
+  const leftMs = (expiresMs ?? 0) - nowMs;
+  if (expiresMs === undefined || leftMs <= 0 || leftMs > expiryWarnMs) return;
+  const seconds = String(Math.floor(leftMs / 1_000));
+  scope.log(keyExpiringRecord, `the key expires in ${seconds} seconds`, { ...identityOf(key), "vpn.key.expires_in_seconds": seconds });
+  // Keys of two types may have one id (Headscale).
+  annotations.tell({ category: "expiry", timeMs: nowMs, tags: ["key", key.type], identity: `${network}/key/${key.type}/${key.id}/${expiresMs}`, text: `Key ${key.id} of type ${key.type} expires on ${dayOf(expiresMs)}.` });
+}

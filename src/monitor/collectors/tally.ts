@@ -1,0 +1,29 @@
+/** Counts by a combination of attributes, for gauges such as `vpn.keys.count`. */
+import type { AttributeValue } from "../../kernel/telemetry/types.ts";
+
+/** Counts of combinations, in the order in which they were first seen. */
+export class Tally<V extends Readonly<Record<string, AttributeValue | undefined>>> {
+  readonly #counts = new Map<string, { readonly values: V; count: number }>();
+
+  /** One more of this combination. Its attributes are named in the same order each time. */
+  add(values: V): void {
+    const key = JSON.stringify(Object.values(values).map((value) => value ?? null));
+    const entry = this.#counts.get(key);
+    if (entry) entry.count += 1;
+    else this.#counts.set(key, { values, count: 1 });
+  }
+
+  /** Every combination and how often it was seen. */
+  entries(): readonly { readonly values: V; readonly count: number }[] {
+    return [...this.#counts.values()];
+  }
+
+  /**
+   * The most frequent, ties by their values; and how much the others make together. 0 or less is no limit.
+   */
+  top(limit: number): { readonly kept: readonly { readonly values: V; readonly count: number }[]; readonly others: number } {
+    const sorted = [...this.#counts].toSorted(([left, { count }], [right, { count: other }]) => other - count || (left < right ? -1 : 1)).map(([, entry]) => entry);
+    const cut = limit <= 0 ? sorted.length : limit;
+    return { kept: sorted.slice(0, cut), others: sorted.slice(cut).reduce((sum, { count }) => sum + count, 0) };
+  }
+}

@@ -1,0 +1,53 @@
+/** The collector of users: how many of which kind, what each is doing, and the invitations that are open. */
+import { operations } from "../capability/operation.ts";
+import { userConnected, userDevices, userInvitesCount, userInvitesPendingAge, userLastSeen, usersAge, usersCount, usersMetrics } from "../catalogue/users.ts";
+import type { User } from "../providers/model.ts";
+import { defineCollector } from "./collector.ts";
+import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import { eachGivingWay } from "./give-way.ts";
+import { Tally } from "./tally.ts";
+import { secondsSince, unixSeconds } from "./units.ts";
+
+/** Users (facts, collectors §5.2). */
+export const users: Collector = defineCollector({
+  name: "users",
+  description: "Users by role, status and type, their activity, and open invitations.",
+  capability: "users",
+  scopes: [["users:read"]],
+  operations: [operations.users, operations.userInvites],
+  subrequests: [{ capability: "user_invites", operation: operations.userInvites, scopes: undefined }],
+  emits: usersMetrics,
+  options: ({ collectors }) => collectors.users,
+  open: (deps) => async (tick) => {
+    await collectUsers(deps, tick);
+    if (deps.provider.supports("user_invites")) await collectInvites(deps, tick);
+  },
+});
+
+async function collectUsers({ provider, options, scope }: CollectorDeps, tick: Tick): Promise<void> {
+  const list = await tick.call(operations.users, () => provider.users(tick.signal));
+  const tally = new Tally<{ readonly "vpn.user.role": string; readonly "vpn.user.status": string; readonly "vpn.user.type": string }>();
+  await eachGivingWay(list, tick.signal, (user) => {
+    tally.add({ "vpn.user.role": user.role, "vpn.user.status": user.status, "vpn.user.type": user.type });
+    if (user.createdMs !== undefined) scope.record(usersAge, secondsSince(user.createdMs, tick.nowMs), {});
+    if (options.cardinality.perEntity.user) sayUser(tick, user);
+  });
+  for (const { values, count } of tally.entries()) tick.sweep.gauge(usersCount, count, values);
+}
+
+function sayUser({ sweep }: Tick, { id, login, deviceCount, connected, lastSeenMs }: User): void {
+  const identity = { "user.id": id, "user.name": login };
+  if (deviceCount !== undefined) sweep.gauge(userDevices, deviceCount, identity);
+  if (connected !== undefined) sweep.gauge(userConnected, Number(connected), identity);
+  if (lastSeenMs !== undefined) sweep.gauge(userLastSeen, unixSeconds(lastSeenMs), identity);
+}
+
+async function collectInvites({ provider, scope }: CollectorDeps, tick: Tick): Promise<void> {
+  const invites = await tick.call(operations.userInvites, () => provider.userInvites(tick.signal));
+  const tally = new Tally<{ readonly "vpn.user_invite.role": string; readonly "vpn.user_invite.delivery": string }>();
+  for (const { role, lastEmailSentMs } of invites) {
+    tally.add({ "vpn.user_invite.role": role, "vpn.user_invite.delivery": lastEmailSentMs === undefined ? "manual_link" : "emailed" });
+    if (lastEmailSentMs !== undefined) scope.record(userInvitesPendingAge, secondsSince(lastEmailSentMs, tick.nowMs), { "vpn.user_invite.role": role });
+  }
+  for (const { values, count } of tally.entries()) tick.sweep.gauge(userInvitesCount, count, values);
+}
