@@ -29,7 +29,7 @@ export interface TargetsDeps {
   readonly devices: DeviceCache;
   readonly provider: Provider;
   readonly log: Log;
-  now(): number;
+  readonly now: () => number;
 }
 
 /** The agents of one network. */

@@ -49,6 +49,8 @@ function setUp(changes: Partial<AnnotationOptions> = {}, remembered = new Map<st
   return { clock, written, counted, annotator, remembered, fail: (error: Error | undefined) => void (failure = error), hang: () => void (hang = true) };
 }
 
+const never = new AbortController().signal;
+
 function event(identity: string, category: AnnotationEvent["category"] = "expiry"): AnnotationEvent {
   return { category, timeMs: 1_000, text: `text of ${identity}`, tags: ["a"], identity };
 }
@@ -56,7 +58,7 @@ function event(identity: string, category: AnnotationEvent["category"] = "expiry
 describe("The publisher of annotations", () => {
   it("writes an event once, however often it is told, also after a restart", async () => {
     const first = setUp();
-    await first.annotator.start();
+    await first.annotator.start(never, () => undefined);
     first.annotator.tell(event("key 1"));
     first.annotator.tell(event("key 1"));
     await first.clock.advance(MINUTE_MS);
@@ -66,7 +68,7 @@ describe("The publisher of annotations", () => {
     await first.annotator.stop(0);
 
     const second = setUp({}, first.remembered);
-    await second.annotator.start();
+    await second.annotator.start(never, () => undefined);
     second.annotator.tell(event("key 1"));
     await second.clock.advance(MINUTE_MS);
     expect(second.written).toEqual([]);
@@ -75,7 +77,7 @@ describe("The publisher of annotations", () => {
 
   it("rolls up what comes within the interval, and writes a single event in its own words", async () => {
     const { annotator, clock, written } = setUp();
-    await annotator.start();
+    await annotator.start(never, () => undefined);
     for (const name of ["one", "two", "three"]) annotator.tell(event(name, "config_change"));
     await clock.advance(5 * MINUTE_MS - 1);
     expect(written).toEqual([]);
@@ -90,7 +92,7 @@ describe("The publisher of annotations", () => {
 
   it("keeps to the rate, and drops and counts what the queue does not hold", async () => {
     const { annotator, clock, written, counted } = setUp({ maxPerMinute: 2, queueSize: 4 });
-    await annotator.start();
+    await annotator.start(never, () => undefined);
     for (let index = 0; index < 6; index++) annotator.tell(event(`key ${index}`));
     expect(counted).toEqual(['svc.annotation.dropped{"reason":"queue_full"} 1', 'svc.annotation.dropped{"reason":"queue_full"} 1']);
     await clock.advance(0);
@@ -103,7 +105,7 @@ describe("The publisher of annotations", () => {
 
   it("drops what the server refuses, says so in its health, and recovers", async () => {
     const { annotator, clock, counted, fail, written } = setUp();
-    await annotator.start();
+    await annotator.start(never, () => undefined);
     fail(new StewardError("upstream", "no"));
     annotator.tell(event("key 1"));
     await clock.advance(0);
@@ -120,7 +122,7 @@ describe("The publisher of annotations", () => {
   it("leaves out categories that are off, and everything before its start", async () => {
     const { annotator, clock, written } = setUp({ categories: { config_change: { enabled: true, rollup: false }, expiry: { enabled: false, rollup: false } } });
     annotator.tell(event("early", "config_change"));
-    await annotator.start();
+    await annotator.start(never, () => undefined);
     annotator.tell(event("key"));
     annotator.tell(event("start", "startup"));
     await clock.advance(1_000);
@@ -131,7 +133,7 @@ describe("The publisher of annotations", () => {
 
   it("stops while a write hangs", async () => {
     const { annotator, clock, hang, counted } = setUp();
-    await annotator.start();
+    await annotator.start(never, () => undefined);
     hang();
     annotator.tell(event("key"));
     await clock.advance(0);

@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /** An agent whose text can be changed; undefined answers 503. */
-async function agent(text: string | undefined): Promise<{ url: string; say(text: string | undefined): void }> {
+async function agent(text: string | undefined): Promise<{ url: string; say: (text: string | undefined) => void }> {
   let said = text;
   const server = createServer((_request, response) => (said === undefined ? response.writeHead(503).end() : response.end(said)));
   servers.push(server);
@@ -39,8 +39,8 @@ const target = (url: string, instance: string, labels: Record<string, string> = 
   url, instance, labels, headers: {}, bearerToken: undefined, bearerTokenFile: "", tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false },
 });
 
-function open(options: Partial<NodeMetricsOptions>, devices: readonly Device[] | undefined = undefined) {
-  const provider = createFakeProvider(devices === undefined ? {} : { devices });
+function open(options: Partial<NodeMetricsOptions>) {
+  const provider = createFakeProvider({});
   return openCollector(nodemetrics, provider, { collectors: { nodeMetrics: { ...quiet, ...options } } });
 }
 
