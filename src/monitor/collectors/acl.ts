@@ -1,0 +1,71 @@
+/** The policy file: when it changed, how large it is, what is in it and how open that is. It is parsed only when it changed. */
+import { operations } from "../capability/operation.ts";
+import {
+  aclAutoapprovers, aclLastChanged, aclMetrics, aclPostureGatedRules, aclRules, aclSize, aclSshWildcard, aclUnrestrictedRules, aclWildcardRules,
+} from "../catalogue/acl.ts";
+import { aclRiskyRuleRecord, aclValidationIssueRecord } from "../catalogue/records.ts";
+import type { Policy } from "../providers/model.ts";
+import { parsePolicy } from "./acl/policy-document.ts";
+import { policySections, summarizePolicy } from "./acl/policy-summary.ts";
+import type { PolicySummary, SectionRisk } from "./acl/policy-summary.ts";
+import { validatePolicy } from "./acl/validation.ts";
+import { defineCollector } from "./collector.ts";
+import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import { unixSeconds } from "./units.ts";
+
+/** The policy file (facts, collectors §5.5; headscale-real §8 for none stored and the time of its change). */
+export const acl: Collector = defineCollector({
+  name: "acl", description: "The policy file, its size and its risks", capability: "acl", scopes: [["policy_file:read"]], operations: [operations.policy, operations.validatePolicy],
+  emits: aclMetrics, records: [aclRiskyRuleRecord, aclValidationIssueRecord],
+  options: ({ collectors }) => collectors.acl,
+  open: (deps, { validate }) => {
+    const validates = validate && deps.provider.supports("acl_validate");
+    let last: Seen | undefined;
+    return async (tick) => {
+      const policy = await tick.call(operations.policy, () => deps.provider.policy(tick.signal));
+      if (policy === undefined) return showNone(tick);
+      last = await look(policy, last, tick);
+      tick.sweep.gauge(aclLastChanged, unixSeconds(policy.updatedMs ?? last.sinceMs), {});
+      tick.sweep.gauge(aclSize, Buffer.byteLength(policy.text), {});
+      if (last.summary === undefined) return;
+      showSummary(last.summary, deps, tick);
+      if (validates && policy.text.trim() !== "") await validatePolicy(policy.text, deps, tick);
+    };
+  },
+});
+
+/** A policy as this process knows it. */
+interface Seen {
+  readonly etag: string;
+  /** When it was first seen so. */
+  readonly sinceMs: number;
+  /** Undefined when it does not parse. */
+  readonly summary: PolicySummary | undefined;
+}
+
+async function look({ etag, text }: Policy, last: Seen | undefined, { nowMs, signal }: Tick): Promise<Seen> {
+  if (last?.etag === etag) return last;
+  const parsed = parsePolicy(text);
+  return { etag, sinceMs: nowMs, summary: parsed && (await summarizePolicy(parsed, signal)) };
+}
+
+function showNone(tick: Tick): void {
+  tick.observed(operations.policy, "disabled");
+  for (const section of policySections) tick.sweep.gauge(aclRules, 0, { "vpn.acl.section": section });
+}
+
+function showSummary({ entries, risks, sshWildcards, autoApprovers }: PolicySummary, deps: CollectorDeps, tick: Tick): void {
+  for (const [section, count] of entries) tick.sweep.gauge(aclRules, count, { "vpn.acl.section": section });
+  for (const risk of risks) showRisk(risk, deps, tick);
+  tick.sweep.gauge(aclSshWildcard, sshWildcards, {});
+  for (const [kind, count] of Object.entries(autoApprovers)) tick.sweep.gauge(aclAutoapprovers, count, { "vpn.acl.autoapprover_kind": kind });
+}
+
+function showRisk({ section, wildcardSources, wildcardDestinations, unrestricted, postureGated, riskyRules }: SectionRisk, { scope }: CollectorDeps, { sweep }: Tick): void {
+  const labels = { "vpn.acl.section": section };
+  sweep.gauge(aclWildcardRules, wildcardSources, { ...labels, "vpn.acl.position": "src" });
+  sweep.gauge(aclWildcardRules, wildcardDestinations, { ...labels, "vpn.acl.position": "dst" });
+  sweep.gauge(aclUnrestrictedRules, unrestricted, labels);
+  sweep.gauge(aclPostureGatedRules, postureGated, labels);
+  for (const rule of riskyRules) scope.log(aclRiskyRuleRecord, `a rule of ${section} lets every source reach every destination`, { ...labels, "vpn.acl.rule": rule });
+}

@@ -1,0 +1,15 @@
+/** Whether the network's contacts are verified. Their addresses are never read. */
+import { operations } from "../capability/operation.ts";
+import { contactNeedsVerification, contactsMetrics } from "../catalogue/contacts.ts";
+import { defineCollector } from "./collector.ts";
+import type { Collector } from "./collector.ts";
+
+/** Contacts that are not verified (facts, collectors §5.7). */
+export const contacts: Collector = defineCollector({
+  name: "contacts", description: "Contacts that are not verified", capability: "contacts", scopes: [["account_settings:read"]], operations: [operations.contacts], emits: contactsMetrics,
+  options: ({ collectors }) => collectors.contacts,
+  open: ({ provider }) => async (tick) => {
+    const told = await tick.call(operations.contacts, () => provider.contacts(tick.signal));
+    for (const [type, unverified] of told) tick.sweep.gauge(contactNeedsVerification, Number(unverified), { "vpn.contact.type": type });
+  },
+});

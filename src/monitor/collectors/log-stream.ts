@@ -1,0 +1,66 @@
+/** How the control plane delivers its own logs elsewhere. Its numbers are totals; ours count what was added while we looked. */
+import { failureOf } from "../../kernel/client/failure.ts";
+import type { Row } from "../../kernel/telemetry/types.ts";
+import { operations } from "../capability/operation.ts";
+import type { Operation } from "../capability/operation.ts";
+import {
+  logstreamBytesSent, logstreamConfigured, logstreamEntriesSent, logstreamError, logstreamLastActivity, logstreamMaxBodyRequests, logstreamRequests, logstreamRequestsFailed,
+  logstreamSpoofedEntries, logStreamingMetrics,
+} from "../catalogue/log-streaming.ts";
+import { logstreamErrorRecord } from "../catalogue/records.ts";
+import type { LogStreamStatus, LogStreamType } from "../providers/model.ts";
+import { defineCollector } from "./collector.ts";
+import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import { createRunningTotals } from "./running-totals.ts";
+import type { RunningTotals } from "./running-totals.ts";
+import { unixSeconds } from "./units.ts";
+
+type Total = "bytesSent" | "entriesSent" | "requests" | "failedRequests" | "spoofedEntries" | "maxBodyRequests";
+
+const counters: Readonly<Record<Total, Row<"vpn.logstream.type", "counter">>> = {
+  bytesSent: logstreamBytesSent, entriesSent: logstreamEntriesSent, requests: logstreamRequests, failedRequests: logstreamRequestsFailed,
+  spoofedEntries: logstreamSpoofedEntries, maxBodyRequests: logstreamMaxBodyRequests,
+};
+const totalNames = Object.keys(counters) as readonly Total[];
+
+const streams: readonly (readonly [LogStreamType, Operation])[] = [["configuration", operations.configurationStream], ["network", operations.networkStream]];
+
+/** Delivery of both logs (facts, collectors §5.10). */
+export const logStream: Collector = defineCollector({
+  name: "logstream", key: "log_stream", description: "How the control plane delivers its logs to others", capability: "log_stream", scopes: [["log_streaming:read"]],
+  operations: streams.map(([, operation]) => operation), emits: logStreamingMetrics, records: [logstreamErrorRecord],
+  options: ({ collectors }) => collectors.logStream,
+  open: (deps) => {
+    const totals = createRunningTotals({ capacity: streams.length * totalNames.length, keepRounds: Number.POSITIVE_INFINITY });
+    return (tick) => collect(deps, totals, tick);
+  },
+});
+
+/** Asks about every type even when one fails; then the first failure is the run's. */
+async function collect(deps: CollectorDeps, totals: RunningTotals, tick: Tick): Promise<void> {
+  const failures: unknown[] = [];
+  for (const [type, operation] of streams) {
+    try {
+      const status = await tick.call(operation, () => deps.provider.logStream(type, tick.signal));
+      show(type, status, deps, totals, tick);
+    } catch (error) {
+      tick.signal.throwIfAborted();
+      if (failureOf(error)?.status === 404) show(type, undefined, deps, totals, tick);
+      else failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function show(type: LogStreamType, status: LogStreamStatus | undefined, { scope }: CollectorDeps, totals: RunningTotals, { sweep }: Tick): void {
+  const labels = { "vpn.logstream.type": type };
+  sweep.gauge(logstreamConfigured, Number(status !== undefined), labels);
+  if (status === undefined) return;
+  if (status.lastActivityMs !== undefined) sweep.gauge(logstreamLastActivity, unixSeconds(status.lastActivityMs), labels);
+  sweep.gauge(logstreamError, Number(status.lastError !== ""), labels);
+  if (status.lastError !== "") scope.log(logstreamErrorRecord, status.lastError, labels);
+  for (const name of totalNames) {
+    const added = totals.growth(`${type} ${name}`, status[name]);
+    if (added > 0) scope.add(counters[name], added, labels);
+  }
+}

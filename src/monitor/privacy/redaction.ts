@@ -1,0 +1,66 @@
+/** Hides what must not leave the house in what is exported. Pages and stores of the administrator are not touched (contract, administration §2). */
+import type { AnyLogRow, AnyRow, AttributeValue, LogFields, Redaction } from "../../kernel/telemetry/types.ts";
+import type { PrivacyOptions } from "../options.ts";
+import { addressCategories, addressCategory } from "./address-class.ts";
+import { MASK, mask } from "./mask.ts";
+import { freeTextBodies, identityAttributes, ruleOf } from "./registry.ts";
+
+/** Whether a value of an attribute is hidden. */
+type Hides = (attribute: string, value: AttributeValue) => boolean;
+type Values = readonly (AttributeValue | undefined)[];
+
+/** What privacy makes of series and records; undefined when everything is exported. Doing it twice changes nothing. */
+export function createRedaction(options: PrivacyOptions): Redaction | undefined {
+  if (Object.values(options).every((shown) => shown)) return undefined;
+  const hides = hidingBy(options);
+  return {
+    metric: (row, values) => redactSeries(row, values, hides),
+    log: (row, record) => redactRecord(row, record, { hides, freeText: options.free_text_details }),
+  };
+}
+
+function hidingBy(options: PrivacyOptions): Hides {
+  const allAddresses = addressCategories.every((category) => options[category]);
+  return (attribute, value) => {
+    const rule = ruleOf(attribute);
+    if (rule !== undefined && rule !== "address" && rule !== "node") return !options[rule];
+    const category = typeof value === "string" ? addressCategory(value) : undefined;
+    if (category !== undefined) return !options[category];
+    if (rule === "node") return !options.hostnames;
+    // Nobody knows of which kind it is: with any kind hidden, it may be of that one.
+    return rule === "address" && value !== "" && !allAddresses;
+  };
+}
+
+/** Levels that nothing tells apart any more are suppressed; sums and distributions meet and add up. */
+function redactSeries(row: AnyRow, values: Values, hides: Hides): Values | "suppress" {
+  const shown = values.map((value, index) => (value === undefined || hides(row.attributes[index] ?? "", value) ? undefined : value));
+  const level = row.kind === "gauge" || row.kind === "updown";
+  return level && losesIdentity(row.attributes, values, shown) ? "suppress" : shown;
+}
+
+/** An empty value tells nothing apart. */
+function losesIdentity(attributes: readonly string[], values: Values, shown: Values): boolean {
+  const identities = attributes.flatMap((name, index) => (identityAttributes.has(name) && values[index] !== undefined && values[index] !== "" ? [index] : []));
+  return identities.length > 0 && identities.every((index) => shown[index] === undefined);
+}
+
+function redactRecord(row: AnyLogRow, record: LogFields, { hides, freeText }: { readonly hides: Hides; readonly freeText: boolean }): LogFields {
+  const hidden: string[] = [];
+  const shown: Record<string, AttributeValue> = {};
+  for (const [name, value] of Object.entries(record.attributes)) {
+    if (value === undefined) continue;
+    if (!hides(name, value)) shown[name] = value;
+    else if (typeof value !== "boolean") hidden.push(String(value));
+  }
+  if (hidden.length > 0) maskFreeText(shown, hidden);
+  const body = !freeText && freeTextBodies.has(row.name) ? MASK : mask(record.body, hidden);
+  return { ...record, body, attributes: shown };
+}
+
+/** What is hidden under its own name must not be read in the details. */
+function maskFreeText(attributes: Record<string, AttributeValue>, hidden: readonly string[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "string" && ruleOf(name) === "free_text_details") attributes[name] = mask(value, hidden);
+  }
+}
