@@ -1,0 +1,157 @@
+/** Answering wrongly on purpose: each fault performed on a real connection, ended when the client leaves or the simulator stops. */
+import { createGzip, gzipSync } from "node:zlib";
+import { delay, type Clock } from "../../kernel/base/clock.ts";
+import { cut, streamOf, type ServerRequest, type ServerResponse } from "../../kernel/listen/exchange.ts";
+import { numbersAsStrings, unknownEnums, withoutMembers, wrongTypes } from "./damage.ts";
+import type { Fault } from "./faults.ts";
+import type { Reply } from "./reply.ts";
+import { closing, send, type Outgoing } from "./sending.ts";
+
+/** A connection to misbehave on. */
+export interface Victim {
+  readonly request: ServerRequest;
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+  /** Performs the operation, once. */
+  readonly perform: () => Reply;
+  readonly dress: (reply: Reply) => Outgoing;
+  /** An error in the control plane's own form. */
+  readonly refuse: (status: number, message: string) => Reply;
+}
+
+const HTML = { "content-type": "text/html; charset=utf-8" };
+const PAGE = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
+const CHUNK = 64 * 1024;
+
+/** Does to one request what the fault says. */
+export async function misbehave(fault: Fault, victim: Victim): Promise<void> {
+  const instead = replacement(fault, victim) ?? damaged(fault, victim);
+  if (instead !== undefined) return send(victim.response, victim.dress(instead));
+  switch (fault.kind) {
+    case "reset": return reset(victim.request);
+    case "delay": return later(fault.ms, victim);
+    case "stall": return stall(victim.dress(victim.perform()), fault, victim);
+    case "drip": return drip(victim.dress(victim.perform()), fault.bytes ?? 1, fault.intervalMs, victim);
+    case "truncate": return truncate(victim.dress(victim.perform()), fault.bytes, victim);
+    case "truncated_gzip": return truncatedGzip(victim.dress(victim.perform()), victim);
+    case "oversize": return oversize(victim.dress(victim.perform()), fault, victim);
+    case "gzip_bomb": return bomb(victim.dress(victim.perform()), fault.bytes, victim);
+    default: // `hang`: nothing is ever said.
+  }
+}
+
+function replacement(fault: Fault, { refuse, perform, clock }: Victim): Reply | undefined {
+  switch (fault.kind) {
+    case "status": return withHeaders(refuse(fault.status, fault.message ?? "simulated failure"), fault.headers);
+    case "limited": return withHeaders(refuse(429, "rate limit exceeded"), retryAfter(fault, clock.now()));
+    case "html": return { status: fault.status ?? 502, body: PAGE, headers: HTML };
+    case "redirect": return { status: fault.status ?? 307, body: "", headers: { location: fault.location } };
+    case "deep": return { status: 200, body: `${"[".repeat(fault.levels)}${"]".repeat(fault.levels)}` };
+    case "empty": return { status: fault.status ?? perform().status, body: "" };
+    case "garbage": return { status: 200, body: "\u0000{\"devices\": \u001f<<<" };
+    default: return undefined;
+  }
+}
+
+/** The headers that say when to come again. */
+export function retryAfter({ retryAfterS, as = "seconds" }: { readonly retryAfterS?: number; readonly as?: "seconds" | "date" }, nowMs: number): Record<string, string> {
+  if (retryAfterS === undefined) return {};
+  return { "retry-after": as === "seconds" ? String(retryAfterS) : new Date(nowMs + retryAfterS * 1000).toUTCString() };
+}
+
+function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+function damaged(fault: Fault, { perform }: Victim): Reply | undefined {
+  const change = changeOf(fault);
+  if (change === undefined) return undefined;
+  const reply = perform();
+  if (reply.status >= 300 || reply.body === undefined) return reply;
+  return { ...reply, body: JSON.stringify(change(JSON.parse(reply.body.toString()))) };
+}
+
+function changeOf(fault: Fault): ((body: unknown) => unknown) | undefined {
+  switch (fault.kind) {
+    case "numbers_as_strings": return numbersAsStrings;
+    case "wrong_types": return wrongTypes;
+    case "missing_fields": return (body) => withoutMembers(body, fault.names);
+    case "unknown_enums": return (body) => unknownEnums(body, fault.names);
+    case "change": return fault.change;
+    default: return undefined;
+  }
+}
+
+// A reset where the protocol has one, so that the client sees no orderly end.
+function reset(request: ServerRequest): void {
+  if (streamOf(request) === undefined) request.socket.resetAndDestroy();
+  else cut(request);
+}
+
+async function later(ms: number, victim: Victim): Promise<void> {
+  await delay(victim.clock, ms, closing(victim.response)).then(() => send(victim.response, victim.dress(victim.perform())), () => undefined);
+}
+
+async function stall({ status, headers, body }: Outgoing, { bytes, ms }: { readonly bytes?: number; readonly ms?: number }, { response, clock }: Victim): Promise<void> {
+  const first = bytes ?? Math.floor(body.length / 2);
+  const left = closing(response);
+  response.writeHead(status, headers);
+  response.write(body.subarray(0, first));
+  if (ms !== undefined) await delay(clock, ms, left).then(() => void response.end(body.subarray(first)), () => undefined);
+}
+
+async function drip({ status, headers, body }: Outgoing, bytes: number, intervalMs: number, { response, clock }: Victim): Promise<void> {
+  const left = closing(response);
+  response.writeHead(status, headers);
+  response.flushHeaders();
+  for (let from = 0; from < body.length && !left.aborted; from += Math.max(1, bytes)) {
+    response.write(body.subarray(from, from + Math.max(1, bytes)));
+    await delay(clock, intervalMs, left).catch(() => undefined);
+  }
+  response.end();
+}
+
+function truncate({ status, headers, body }: Outgoing, bytes: number | undefined, { request, response }: Victim): void {
+  response.writeHead(status, headers);
+  response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => cut(request));
+}
+
+function truncatedGzip({ status, headers, body }: Outgoing, { response }: Victim): void {
+  const zipped = gzipSync(headers["content-encoding"] === undefined ? body : Buffer.alloc(CHUNK, " "));
+  const half = zipped.subarray(0, Math.floor(zipped.length / 2));
+  send(response, { status, headers: { ...headers, "content-encoding": "gzip", "content-length": String(half.length) }, body: half });
+}
+
+async function oversize({ status, headers, body }: Outgoing, { bytes, chunked = false }: { readonly bytes: number; readonly chunked?: boolean }, { response }: Victim): Promise<void> {
+  const left = closing(response);
+  const blanks = Buffer.alloc(CHUNK, " ");
+  const total = Math.max(bytes, body.length);
+  const { "content-length": _length, ...rest } = headers;
+  response.writeHead(status, chunked ? rest : { ...rest, "content-length": String(total) });
+  for (let missing = total - body.length; missing > 0 && !left.aborted; missing -= CHUNK) {
+    if (!response.write(blanks.subarray(0, Math.min(CHUNK, missing)))) await drained(response, left);
+  }
+  response.end(body);
+}
+
+async function bomb({ status, headers, body }: Outgoing, bytes: number, { response }: Victim): Promise<void> {
+  const left = closing(response);
+  const blanks = Buffer.alloc(CHUNK, " ");
+  const { "content-length": _length, ...rest } = headers;
+  const zip = createGzip();
+  response.writeHead(status, { ...rest, "content-encoding": "gzip" });
+  zip.pipe(response);
+  left.addEventListener("abort", () => zip.destroy(), { once: true });
+  for (let missing = bytes; missing > 0 && !left.aborted; missing -= CHUNK) {
+    await new Promise<void>((resolve) => zip.write(blanks.subarray(0, Math.min(CHUNK, missing)), () => resolve()));
+  }
+  if (!left.aborted) zip.end(body);
+}
+
+function drained(response: ServerResponse, left: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (left.aborted) return resolve();
+    response.once("drain", resolve);
+    left.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
