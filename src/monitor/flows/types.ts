@@ -8,6 +8,8 @@ export type IngestSource = "poll" | "stream" | "objectstore";
 export interface FlowBatch {
   readonly records: readonly unknown[];
   readonly source: IngestSource;
+  /** End of the polled window that the batch is a part of: the limit of log records holds for all parts together. */
+  readonly windowEndMs?: number;
   /** Of a polled window that is read again in part: connections that are in here were counted before. */
   readonly replay?: { readonly seen: SeenDigests; readonly untilMs: number };
 }

@@ -1,0 +1,61 @@
+/** An event of the configuration audit from parsed JSON (facts, pipeline §1.5). */
+import type { Instant, InstantReader } from "../ingest/instants.ts";
+
+/** One change, or an attempt at one. Texts are empty when the control plane does not say. */
+export interface AuditEvent {
+  /** Absent in streamed records, whose envelope has it. */
+  readonly time: Instant | undefined;
+  /** Object store only. */
+  readonly logged: Instant | undefined;
+  readonly deferred: Instant | undefined;
+  readonly type: string;
+  readonly groupId: string;
+  readonly origin: string;
+  readonly action: string;
+  readonly details: string;
+  readonly error: string;
+  readonly actor: { readonly id: string; readonly type: string; readonly login: string; readonly displayName: string; readonly tags: readonly string[] };
+  readonly target: { readonly id: string; readonly name: string; readonly type: string; readonly property: string; readonly ephemeral: boolean | undefined };
+  /** Values as text: JSON unless they are text; undefined for nothing. */
+  readonly old: string | undefined;
+  readonly new: string | undefined;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Reads an event; undefined when it has not the shape of one: no action, no actor, or a member of another type. Never throws. */
+export function readAuditEvent(value: unknown, instants: InstantReader): AuditEvent | undefined {
+  if (!isObject(value)) return undefined;
+  const actor = value["actor"];
+  const target = value["target"] ?? {};
+  const [time, logged, deferred] = [instants.read(value["eventTime"]), instants.read(value["logged"]), instants.read(value["deferredAt"])];
+  if (!isObject(actor) || !isObject(target) || time === "invalid" || logged === "invalid" || deferred === "invalid") return undefined;
+  const texts = textsOf(value, ["type", "eventGroupID", "origin", "action", "actionDetails", "error"] as const);
+  const actorTexts = textsOf(actor, ["id", "type", "loginName", "displayName"] as const);
+  const targetTexts = textsOf(target, ["id", "name", "type", "property"] as const);
+  if (texts === undefined || texts.action === "" || actorTexts === undefined || targetTexts === undefined) return undefined;
+  return {
+    time, logged, deferred, type: texts.type, groupId: texts.eventGroupID, origin: texts.origin, action: texts.action, details: texts.actionDetails, error: texts.error,
+    actor: { id: actorTexts.id, type: actorTexts.type, login: actorTexts.loginName, displayName: actorTexts.displayName, tags: tagsOf(actor["tags"]) },
+    target: { ...targetTexts, ephemeral: typeof target["isEphemeral"] === "boolean" ? target["isEphemeral"] : undefined },
+    old: valueText(value["old"]), new: valueText(value["new"]),
+  };
+}
+
+function textsOf<K extends string>(value: Json, names: readonly K[]): Readonly<Record<K, string>> | undefined {
+  const texts = names.map((name) => [name, value[name] ?? ""] as const);
+  return texts.every(([, text]) => typeof text === "string") ? (Object.fromEntries(texts) as Record<K, string>) : undefined;
+}
+
+function tagsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
+}
+
+function valueText(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,86 @@
+/** The devices and services of a network by address and by id, replaced as a whole, with the unverified tier below them (facts, collectors §6). */
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { Device, VirtualService } from "../providers/model.ts";
+import { createEndpointReader } from "./addresses.ts";
+import type { EndpointReader } from "./addresses.ts";
+import { Suggestions } from "./suggestions.ts";
+import type { SuggestedNode } from "./suggestions.ts";
+import type { DeviceCache, KnownDevice } from "./types.ts";
+
+/** A cache that knows nothing yet. */
+export function createDeviceCache({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): DeviceCache {
+  return new NetworkCache(clock);
+}
+
+class NetworkCache implements DeviceCache {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #reader: EndpointReader = createEndpointReader();
+  readonly #suggestions: Suggestions;
+  #devices: readonly Device[] = [];
+  #byAddress = new Map<string, KnownDevice>();
+  #byId = new Map<string, KnownDevice>();
+  #services = new Map<string, string>();
+  #toldMs: number;
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+    this.#suggestions = new Suggestions(clock);
+    this.#toldMs = clock.monotonic();
+  }
+
+  get size(): number {
+    return this.#devices.length;
+  }
+
+  replaceDevices(devices: readonly Device[]): void {
+    this.#devices = devices;
+    this.#byAddress = firstOfEach(devices.flatMap((device) => device.addresses.map((address) => [this.#spelling(address), device] as const)));
+    // Node ids first: the id of one device must not hide the older id of another.
+    this.#byId = firstOfEach([...devices.map((device) => [device.nodeId, device] as const), ...devices.map((device) => [device.id, device] as const)]);
+    this.#suggestions.clear();
+    this.#toldMs = this.#clock.monotonic();
+  }
+
+  replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void {
+    this.#services = firstOfEach(services.flatMap(({ name, addresses }) => addresses.map((address) => [this.#spelling(address), name] as const)));
+  }
+
+  devices(): readonly Device[] {
+    return this.#devices;
+  }
+
+  byAddress(address: string): KnownDevice | undefined {
+    return this.#byAddress.get(address) ?? this.#byAddress.get(this.#spelling(address));
+  }
+
+  byId(id: string): KnownDevice | undefined {
+    return this.#byId.get(id);
+  }
+
+  serviceAt(address: string): string | undefined {
+    return this.#services.get(address) ?? this.#services.get(this.#spelling(address));
+  }
+
+  suggest(node: SuggestedNode): void {
+    this.#suggestions.add(node);
+  }
+
+  suggestedAt(address: string): string | undefined {
+    return this.#suggestions.hostnameAt(address);
+  }
+
+  ageMs(): number {
+    return this.#clock.monotonic() - this.#toldMs;
+  }
+
+  #spelling(address: string): string {
+    return this.#reader.host(address)?.address ?? address;
+  }
+}
+
+/** Two that claim one key: the first one told has it, whatever order a map would leave. An empty key is nobody's. */
+function firstOfEach<V>(entries: readonly (readonly [key: string, value: V])[]): Map<string, V> {
+  const map = new Map<string, V>();
+  for (const [key, value] of entries) if (key !== "" && !map.has(key)) map.set(key, value);
+  return map;
+}

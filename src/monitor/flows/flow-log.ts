@@ -1,0 +1,102 @@
+/** Flows as log records: one for each connection, or one for each record, up to a number for each window (facts, pipeline §4.2). */
+import type { AttributeValue, LogOptions, LogRow, Scope, Values } from "../../kernel/telemetry/types.ts";
+import { networkFlowRecord } from "../catalogue/records.ts";
+import type { Endpoint } from "../enrich/addresses.ts";
+import type { FlowLogOptions } from "../options.ts";
+import type { EnrichedFlow } from "./enriched.ts";
+import type { Connection, Counters, FlowRecord } from "./record.ts";
+import type { Consistency, Trust } from "./reporter.ts";
+
+/** What the records of one flow record have in common. */
+export interface ReporterFacts {
+  readonly record: FlowRecord;
+  /** Undefined when the control plane does not know the reporter. */
+  readonly hostname: string | undefined;
+  readonly trust: Trust;
+  readonly consistency: Consistency;
+}
+
+/** Writes records within the limit of a window. */
+export interface FlowLog {
+  readonly mode: FlowLogOptions["logMode"];
+  /** A batch begins. Those of one window are told by its end and share its limit; a batch without one has its own. */
+  begin(windowEndMs: number | undefined): void;
+  connection(flow: EnrichedFlow, facts: ReporterFacts): void;
+  /** The sum over those connections of a record that were new. */
+  record(connections: number, sums: Counters, facts: ReporterFacts): void;
+  /** Records withheld since the last call. */
+  withheld(): number;
+}
+
+type FlowAttribute = typeof networkFlowRecord extends LogRow<infer A> ? A : never;
+/** What is not there is undefined, as everywhere in a record of the log. */
+type FlowAttributes = { readonly [K in FlowAttribute]?: AttributeValue | undefined };
+
+/** A log of one network; without options of the collector one record for each connection, without limit. */
+export function createFlowLog(scope: Pick<Scope, "log">, options: Pick<FlowLogOptions, "logMode" | "maxLogRecordsPerWindow"> | undefined): FlowLog {
+  const mode = options?.logMode ?? "per_connection";
+  const most = options?.maxLogRecordsPerWindow ?? 0;
+  const windowed = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
+  let current = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
+  let withheld = 0;
+  const write = (body: string, attributes: FlowAttributes, { record }: ReporterFacts): void => {
+    current.count += 1;
+    if (most > 0 && current.count > most) withheld += 1;
+    else scope.log(networkFlowRecord, body, attributes as Values<FlowAttribute>, timesOf(record));
+  };
+  return {
+    mode,
+    begin(windowEndMs) {
+      if (windowEndMs === undefined) current = { endMs: Number.NEGATIVE_INFINITY, count: 0 };
+      else if (windowEndMs === windowed.endMs) current = windowed;
+      else current = Object.assign(windowed, { endMs: windowEndMs, count: 0 });
+    },
+    connection(flow, facts) {
+      write(`${flow.kind.type} ${flow.kind.transport} connection`, { ...reporterAttributes(facts), ...connectionAttributes(flow), ...counterAttributes(flow.connection) }, facts);
+    },
+    record(connections, sums, facts) {
+      write(`${connections} connections`, { ...reporterAttributes(facts), "vpn.connections": connections, ...counterAttributes(sums) }, facts);
+    },
+    withheld() {
+      const count = withheld;
+      withheld = 0;
+      return count;
+    },
+  };
+}
+
+// When it happened, not when it was heard of: a record may come minutes after its window.
+function timesOf({ start, end, logged }: FlowRecord): LogOptions {
+  const time = start ?? end ?? logged;
+  return { ...(time === undefined ? {} : { timeMs: time.ms }), ...(logged === undefined ? {} : { observedMs: logged.ms }) };
+}
+
+function reporterAttributes({ record, hostname, trust, consistency }: ReporterFacts): FlowAttributes {
+  return {
+    "vpn.node.id": record.nodeId, "vpn.node.hostname": hostname, "vpn.flow.window.start": record.start?.text, "vpn.flow.window.end": record.end?.text,
+    "vpn.reporter.trust": trust, "vpn.reporter.consistency": consistency,
+  };
+}
+
+function connectionAttributes({ connection, kind, source, destination }: EnrichedFlow): FlowAttributes {
+  return {
+    "source.address": connection.source?.host.address, "source.port": portOf(connection.source),
+    "destination.address": connection.destination?.host.address, "destination.port": portOf(connection.destination),
+    "network.transport": kind.transport, "network.type": familyOf(connection), "vpn.traffic_type": kind.type,
+    "vpn.src.node": source.node, "vpn.dst.node": destination.node, "vpn.dst.service": kind.service,
+    "vpn.src.user": source.user, "vpn.src.tags": source.tags, "vpn.src.os": source.os, "vpn.dst.user": destination.user, "vpn.dst.tags": destination.tags, "vpn.dst.os": destination.os,
+  };
+}
+
+function counterAttributes({ txBytes, rxBytes, txPackets, rxPackets }: Counters): FlowAttributes {
+  return { "vpn.tx.bytes": txBytes, "vpn.rx.bytes": rxBytes, "vpn.tx.packets": txPackets, "vpn.rx.packets": rxPackets };
+}
+
+function portOf(end: Endpoint | undefined): number | undefined {
+  return end === undefined || end.port === 0 ? undefined : end.port;
+}
+
+function familyOf({ source, destination }: Pick<Connection, "source" | "destination">): "ipv4" | "ipv6" | undefined {
+  for (const end of [source, destination]) if (end !== undefined && end.host.kind !== "name") return end.host.kind;
+  return undefined;
+}

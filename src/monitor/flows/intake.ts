@@ -1,0 +1,218 @@
+/**
+ * The one way of flow records, whichever way they came in: decode and check, count once, enrich, roll up, log (DESIGN, second
+ * walk; facts, pipeline §4). Works in stretches of a few milliseconds, for everything else of the monitor lives in its thread.
+ */
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { Scope } from "../../kernel/telemetry/types.ts";
+import { createEndpointReader } from "../enrich/addresses.ts";
+import { deviceLabel } from "../enrich/names.ts";
+import type { DeviceCache } from "../enrich/types.ts";
+import { createIngestObserver } from "../ingest/observer.ts";
+import type { IngestObserver } from "../ingest/observer.ts";
+import type { NetworkOptions } from "../options.ts";
+import { connectionKey, FlowDedup, recordKey } from "./dedup.ts";
+import type { Replay } from "./dedup.ts";
+import { createEnricher } from "./enriched.ts";
+import type { EnrichedFlow } from "./enriched.ts";
+import { createFlowLog } from "./flow-log.ts";
+import type { FlowLog, ReporterFacts } from "./flow-log.ts";
+import { referencesOf } from "./identity.ts";
+import { createFlowDecoder, EXIT } from "./record.ts";
+import type { Counters, FlowRecord, NodeReference } from "./record.ts";
+import { consistencyOf, createReporterTrust } from "./reporter.ts";
+import { FlowRollup } from "./rollup.ts";
+import { Tallies } from "./tallies.ts";
+import { createDirectTraffic, createRollupTraffic } from "./traffic-metrics.ts";
+import type { DedupSetStatus, FlowBatch, FlowIntake, IntakeReport } from "./types.ts";
+import { UniqueDestinations } from "./unique.ts";
+
+/** What an intake works with. */
+export interface FlowIntakeDeps {
+  readonly options: NetworkOptions;
+  /** The network's series. What was rolled up goes into them before a snapshot, once in each metric interval. */
+  readonly scope: Scope;
+  readonly clock: Clock;
+  readonly devices: DeviceCache;
+  readonly metricIntervalMs: number;
+}
+
+/** Longest stretch without giving way. */
+const STRETCH_MS = 5;
+/** Connections between two looks at the clock. */
+const LOOK_EVERY = 32;
+/** Intervals of the exporter and ours are not the same clock: a snapshot a little early is that of the interval. */
+const EARLY = 0.9;
+
+const nothing: Counters = { txBytes: 0, rxBytes: 0, txPackets: 0, rxPackets: 0 };
+const noConnection = "-";
+
+/** An intake of one network; it ends with its scope. */
+export function createFlowIntake(deps: FlowIntakeDeps): FlowIntake & { dedupSets(): DedupSetStatus[] } {
+  return new NetworkIntake(deps);
+}
+
+/** What a batch is about, while it is worked on. */
+interface Run {
+  readonly source: FlowBatch["source"];
+  readonly replay: Replay | undefined;
+}
+
+class NetworkIntake implements FlowIntake {
+  readonly #deps: FlowIntakeDeps;
+  readonly #decoder = createFlowDecoder();
+  readonly #endpoints = createEndpointReader();
+  readonly #dedup = new FlowDedup();
+  readonly #unique: UniqueDestinations | undefined;
+  readonly #tallies: Tallies;
+  readonly #rollup: FlowRollup;
+  readonly #log: FlowLog;
+  readonly #observer: IngestObserver;
+  readonly #enrich: ReturnType<typeof createEnricher>;
+  readonly #trust: ReturnType<typeof createReporterTrust>;
+  readonly #direct: ((flow: EnrichedFlow) => void) | undefined;
+  readonly #rolledUp: boolean;
+  #flushedMs: number;
+  #stretchEndsMs = 0;
+  #sinceLook = 0;
+
+  constructor(deps: FlowIntakeDeps) {
+    const { options, scope, clock, devices } = deps;
+    const { flow } = options.cardinality;
+    this.#deps = deps;
+    this.#tallies = new Tallies(scope);
+    this.#log = createFlowLog(scope, options.collectors.flowlogs);
+    this.#observer = createIngestObserver({ scope, clock }, { enabled: options.selfObservability });
+    const identityDims = flow.identityDims && flow.nodeDims;
+    this.#enrich = createEnricher(devices, { collapseExternal: flow.collapseExternal, identity: identityDims || this.#log.mode === "per_connection" });
+    this.#trust = createReporterTrust(devices, options.collectors.flowlogs);
+    this.#rollup = new FlowRollup({ nodeDims: flow.nodeDims, identityDims });
+    this.#rolledUp = flow.metricsMode !== "all";
+    this.#unique = this.#rolledUp && flow.nodeDims ? new UniqueDestinations() : undefined;
+    this.#direct = flow.metricsMode === "rollup" ? undefined : createDirectTraffic(scope, flow);
+    this.#flushedMs = clock.monotonic();
+    scope.observe(() => this.#flushWhenDue());
+  }
+
+  async accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport> {
+    const replay = batch.replay && { seen: batch.replay.seen, digests: [] };
+    const report = { accepted: 0, refused: {} as Record<string, number> };
+    this.#log.begin(batch.windowEndMs);
+    try {
+      for (const record of batch.records) {
+        await this.#giveWay();
+        signal.throwIfAborted();
+        if (await this.#record(record, { source: batch.source, replay }, report)) report.accepted += 1;
+      }
+    } finally {
+      this.#writeTallies();
+      // What was counted must not be counted again, also when the rest of the batch was not come to.
+      if (batch.replay !== undefined && replay !== undefined && replay.digests.length > 0) await batch.replay.seen.add(replay.digests, batch.replay.untilMs);
+    }
+    return report;
+  }
+
+  flush(): void {
+    this.#flushedMs = this.#deps.clock.monotonic();
+    this.#writeTallies();
+    if (this.#rolledUp) this.#rollup.flush(this.#deps.options.cardinality.flow.rollupTopN, createRollupTraffic(this.#deps.scope));
+    this.#unique?.flush(this.#deps.scope);
+  }
+
+  dedupSets(): DedupSetStatus[] {
+    return [this.#dedup.status()];
+  }
+
+  /** True when the record brought something new. */
+  async #record(value: unknown, run: Run, report: { refused: Record<string, number> }): Promise<boolean> {
+    const record = this.#decoder.decode(value, this.#deps.clock.now());
+    if ("refused" in record) {
+      this.#tallies.refused(run.source, record.refused);
+      for (const reason of record.refused) report.refused[reason] = (report.refused[reason] ?? 0) + 1;
+      return false;
+    }
+    this.#suggest(record);
+    const facts = this.#factsOf(record);
+    const added = await this.#connections(record, facts, run);
+    if (!added.anything) return false;
+    this.#tallies.reporter(facts.trust, facts.consistency);
+    if (this.#log.mode === "per_record") this.#log.record(added.connections, added.sums, facts);
+    this.#observer.accepted(run.source, "flow", { eventMs: (record.start ?? record.end ?? record.logged)?.ms, capturedMs: (record.start ?? record.end) && record.logged?.ms });
+    return true;
+  }
+
+  /** Applies the connections of a record that were not seen before. */
+  async #connections(record: FlowRecord, facts: ReporterFacts, run: Run): Promise<{ readonly anything: boolean; readonly connections: number; readonly sums: Counters }> {
+    const prefix = recordKey(record);
+    // A record without connections still counts as a record, once.
+    if (record.connections.length === 0) return { anything: this.#dedup.sight(`${prefix}${noConnection}`, nothing, run.source, run.replay) === "new", connections: 0, sums: nothing };
+    const references = referencesOf(record, this.#endpoints);
+    const sums = { ...nothing };
+    let connections = 0;
+    for (const connection of record.connections) {
+      const sighting = this.#dedup.sight(connectionKey(prefix, connection), connection, run.source, run.replay);
+      if (sighting === "new") {
+        connections += 1;
+        addTo(sums, connection);
+        this.#connection(this.#enrich(connection, references), facts);
+      } else if (sighting !== "repeated") this.#tallies.conflict(sighting, connection.type);
+      this.#sinceLook += 1;
+      if (this.#sinceLook >= LOOK_EVERY) await this.#giveWay();
+    }
+    return { anything: connections > 0, connections, sums };
+  }
+
+  #connection(flow: EnrichedFlow, facts: ReporterFacts): void {
+    const { connection } = flow;
+    this.#tallies.connection(connection);
+    if (this.#rolledUp) this.#rollup.add(flow);
+    this.#unique?.add(flow);
+    this.#direct?.(flow);
+    if (connection.type === EXIT && this.#deps.options.cardinality.flow.exitNodeAttribution) this.#tallies.exit(facts.hostname ?? (facts.record.nodeId || "unknown"), connection);
+    if (this.#log.mode === "per_connection") this.#log.connection(flow, facts);
+  }
+
+  #factsOf(record: FlowRecord): ReporterFacts {
+    const device = this.#deps.devices.byId(record.nodeId);
+    return { record, hostname: device && deviceLabel(device), trust: this.#trust(record.nodeId), consistency: consistencyOf(record) };
+  }
+
+  #suggest({ sourceNode, destinationNodes }: FlowRecord): void {
+    if (sourceNode !== undefined) this.#suggestOne(sourceNode);
+    for (const node of destinationNodes) this.#suggestOne(node);
+  }
+
+  #suggestOne({ nodeId, name, addresses }: NodeReference): void {
+    this.#deps.devices.suggest({ nodeId, name, addresses: addresses.map((text) => this.#endpoints.host(text)?.address ?? text) });
+  }
+
+  async #giveWay(): Promise<void> {
+    if (this.#sinceLook < LOOK_EVERY && this.#stretchEndsMs > 0) {
+      this.#sinceLook += 1;
+      return;
+    }
+    this.#sinceLook = 0;
+    if (this.#deps.clock.monotonic() < this.#stretchEndsMs) return;
+    this.#writeTallies();
+    await setImmediate();
+    this.#stretchEndsMs = this.#deps.clock.monotonic() + STRETCH_MS;
+  }
+
+  #writeTallies(): void {
+    this.#tallies.write();
+    const withheld = this.#log.withheld();
+    if (withheld > 0) this.#tallies.withheld(withheld);
+  }
+
+  #flushWhenDue(): void {
+    if (this.#deps.clock.monotonic() - this.#flushedMs >= this.#deps.metricIntervalMs * EARLY) this.flush();
+    else this.#writeTallies();
+  }
+}
+
+function addTo(sums: { -readonly [K in keyof Counters]: number }, { txBytes, rxBytes, txPackets, rxPackets }: Counters): void {
+  sums.txBytes += txBytes;
+  sums.rxBytes += rxBytes;
+  sums.txPackets += txPackets;
+  sums.rxPackets += rxPackets;
+}

@@ -1,0 +1,132 @@
+/**
+ * Traffic summed between two flushes, so that a flush says the busiest keys and one rest for each kind: the number of series
+ * stays small and the totals stay exact (facts, pipeline §4.2). Keys are numbers, made from numbers of interned texts.
+ */
+import { coarseKind, noFace } from "./enriched.ts";
+import type { EnrichedFlow, Face, FlowKind } from "./enriched.ts";
+import type { Counters } from "./record.ts";
+
+/** The node of what is not told by itself. */
+export const OTHER = "__other__";
+/** Keys held between two flushes; what is new beyond that goes to the rest. */
+export const MOST_KEYS = 8_000;
+/** Kinds held; beyond that services and regions are not told. */
+const MOST_KINDS = 8_000;
+/** Faces at most: two for each key. Kinds and faces fit beside each other into a number that a double holds exactly. */
+const FACES = 16_384;
+
+/** Which dimensions of an end are kept. */
+export interface RollupOptions {
+  readonly nodeDims: boolean;
+  readonly identityDims: boolean;
+}
+
+/** Told at a flush: a key with its sums, or the rest of a kind, whose nodes are `__other__`. */
+export type EmitSum = (kind: FlowKind, source: Face, destination: Face, sums: Counters) => void;
+
+interface Sum {
+  readonly kind: FlowKind;
+  readonly source: Face;
+  readonly destination: Face;
+  txBytes: number;
+  rxBytes: number;
+  txPackets: number;
+  rxPackets: number;
+}
+
+/** The sums since the last flush. */
+export class FlowRollup {
+  readonly #options: RollupOptions;
+  readonly #rest: Face;
+  readonly #kinds = new Map<number, number>();
+  readonly #faces = new Map<string, number>();
+  readonly #sums = new Map<number, Sum>();
+  readonly #rests = new Map<number, Sum>();
+
+  constructor(options: RollupOptions) {
+    this.#options = options;
+    this.#rest = options.nodeDims ? { ...noFace, node: OTHER } : noFace;
+  }
+
+  get size(): number {
+    return this.#sums.size;
+  }
+
+  add({ connection, kind, source, destination }: EnrichedFlow): void {
+    const sum = this.#find(kind, source, destination) ?? this.#restOf(kind);
+    addTo(sum, connection);
+  }
+
+  /** Tells the `topN` keys with the most bytes and the rests, and begins anew. Which keys those are does not depend on the order in which traffic came. */
+  flush(topN: number, emit: EmitSum): void {
+    const sums = [...this.#sums.values()].sort(byBytes);
+    for (const sum of sums.slice(0, topN)) emit(sum.kind, sum.source, sum.destination, sum);
+    for (const sum of sums.slice(topN)) addTo(this.#restOf(sum.kind), sum);
+    for (const sum of this.#rests.values()) emit(sum.kind, sum.source, sum.destination, sum);
+    for (const table of [this.#sums, this.#rests, this.#kinds, this.#faces]) table.clear();
+  }
+
+  /** The sum of a key, made if there is room. */
+  #find(kind: FlowKind, source: Face, destination: Face): Sum | undefined {
+    const full = this.#sums.size >= MOST_KEYS;
+    const kindNumber = numberOf(this.#kinds, kind.code, full ? 0 : MOST_KINDS);
+    const sourceNumber = numberOf(this.#faces, this.#keyOf(source), full ? 0 : FACES);
+    const destinationNumber = numberOf(this.#faces, this.#keyOf(destination), full ? 0 : FACES);
+    if (kindNumber === undefined || sourceNumber === undefined || destinationNumber === undefined) return undefined;
+    const key = (kindNumber * FACES + sourceNumber) * FACES + destinationNumber;
+    const known = this.#sums.get(key);
+    if (known !== undefined || full) return known;
+    const sum = { kind, source: this.#shown(source), destination: this.#shown(destination), ...nothing };
+    this.#sums.set(key, sum);
+    return sum;
+  }
+
+  #restOf(kind: FlowKind): Sum {
+    const known = this.#rests.get(kind.code);
+    if (known !== undefined) return known;
+    // Without services and regions there are few kinds, so this ends.
+    if (this.#rests.size >= MOST_KINDS && (kind.service !== undefined || kind.region !== undefined)) return this.#restOf(coarseKind(kind));
+    const sum = { kind, source: this.#rest, destination: this.#rest, ...nothing };
+    this.#rests.set(kind.code, sum);
+    return sum;
+  }
+
+  #keyOf({ node = "", user = "", tags = "", os = "" }: Face): string {
+    if (!this.#options.nodeDims) return "";
+    return this.#options.identityDims ? `${node}\0${user}\0${tags}\0${os}` : node;
+  }
+
+  #shown(face: Face): Face {
+    if (!this.#options.nodeDims) return noFace;
+    return this.#options.identityDims ? face : { ...noFace, node: face.node };
+  }
+}
+
+const nothing = { txBytes: 0, rxBytes: 0, txPackets: 0, rxPackets: 0 } as const;
+
+function numberOf<K>(numbers: Map<K, number>, key: K, limit: number): number | undefined {
+  const known = numbers.get(key);
+  if (known !== undefined || numbers.size >= limit) return known;
+  numbers.set(key, numbers.size);
+  return numbers.size - 1;
+}
+
+function addTo(sum: Sum, { txBytes, rxBytes, txPackets, rxPackets }: Counters): void {
+  sum.txBytes += txBytes;
+  sum.rxBytes += rxBytes;
+  sum.txPackets += txPackets;
+  sum.rxPackets += rxPackets;
+}
+
+/** The most bytes first; equal ones by every field of the key, so that no two are equal. */
+function byBytes(left: Sum, right: Sum): number {
+  const more = right.txBytes + right.rxBytes - left.txBytes - left.rxBytes;
+  if (more !== 0) return more;
+  const [leftText, rightText] = [textOf(left), textOf(right)];
+  return leftText < rightText ? -1 : leftText > rightText ? 1 : 0;
+}
+
+function textOf({ kind, source, destination }: Sum): string {
+  const fields = [kind.transport, kind.type, kind.service, kind.path, kind.region, source.node, source.user, source.tags, source.os, destination.node, destination.user, destination.tags, destination.os];
+  return fields.map((field) => field ?? "").join("\0");
+}
