@@ -4,12 +4,12 @@ import type { Complaint, Finding } from "./findings.ts";
 import type { Key } from "./key.ts";
 
 /** A finding at the place the key was written; `under` is added to its path, e.g. `[0].name`. */
-export function atKey(config: Config, key: Key<never> | Key<unknown>, severity: Finding["severity"], complaint: Complaint, under = ""): Finding {
-  const { line, variable } = { line: undefined, variable: undefined, ...config.source(key as Key<unknown>) };
+export function atKey(config: Config, key: Key<unknown>, severity: Finding["severity"], complaint: Complaint, under = ""): Finding {
+  const { line, variable } = { line: undefined, variable: undefined, ...config.source(key) };
   return { severity, path: `${key.path}${under}`, ...complaint, ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }) };
 }
 
 /** Whether somebody wrote it. */
-export function isWritten(config: Config, key: Key<never> | Key<unknown>): boolean {
-  return config.source(key as Key<unknown>).from !== "default";
+export function isWritten(config: Config, key: Key<unknown>): boolean {
+  return config.source(key).from !== "default";
 }

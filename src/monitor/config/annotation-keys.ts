@@ -1,0 +1,50 @@
+/** `annotations`: marks on a dashboard when something of note happens (facts, monitor-pipeline §6.9; RESOLUTIONS M45). */
+import type { Secret } from "../../kernel/base/secret.ts";
+import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
+import type { Schema } from "../../kernel/config/key.ts";
+import { baseUrl, isPlainRemote, noBlank, optionally, timer } from "../../kernel/config/rules.ts";
+import { boolean, duration, integer, listOf, secret, string, text } from "../../kernel/config/types.ts";
+import type { AnnotationOptions } from "../options.ts";
+
+type AnnotationSection = Omit<AnnotationOptions, "token" | "categories"> & { readonly token: Secret | undefined; readonly stateFile: string };
+type Category = AnnotationOptions["categories"]["expiry"];
+
+const LONGEST_UID = 128;
+const time = (ms: number, help: string): KeyField<number> => ({ type: duration, default: ms, rule: timer, help });
+
+/** `annotations` */
+export const annotations: KeyGroup<AnnotationSection> = defineKeyGroup<AnnotationSection>("annotations", {
+  url: {
+    type: text, default: "", rule: optionally(baseUrl), help: "Base address of the dashboard server. Empty: nothing is written.",
+    warn: (url) => (isPlainRemote(url) ? { rule: "is plain HTTP, so that the token can be read on its way", remedy: "use https." } : undefined),
+  },
+  token: { type: secret, optional: true, secret: true, help: "Token of the dashboard server, needed with a url." },
+  dashboardUid: {
+    type: text, default: "", rule: (uid) => (uid.length > LONGEST_UID ? { rule: `must have at most ${LONGEST_UID} characters` } : undefined), help: "The one dashboard to mark. Empty: all of the organisation.",
+  },
+  timeoutMs: time(10_000, "Longest request."),
+  maxPerMinute: { type: integer(1, 10_000), default: 60, help: "Most marks a minute; more are dropped and counted." },
+  queueSize: { type: integer(1, 100_000), default: 512, help: "Most marks that wait; more are dropped and counted." },
+  rollupIntervalMs: time(300_000, "Marks of one kind within this time become one."),
+  dedupeRetentionMs: time(172_800_000, "How long a mark is remembered, so that it is not written twice."),
+  stateFile: {
+    type: text, default: "", help: "Accepted and not used: what was written is remembered in checkpoint.file_path.",
+    warn: (file) => (file === "" ? undefined : { rule: "is not used: what was written is remembered in checkpoint.file_path", remedy: "remove it." }),
+  },
+  extraTags: { type: listOf(string), default: [], rule: noBlank, help: "Tags of every mark." },
+});
+
+function category(name: string, what: string): KeyGroup<Category> {
+  return defineKeyGroup<Category>(`annotations.categories.${name}`, {
+    enabled: { type: boolean, default: true, help: `Marks ${what}.` },
+    rollup: { type: boolean, default: true, help: "Marks within rollup_interval become one." },
+  });
+}
+
+/** `annotations.categories` */
+export const annotationCategories: Readonly<Record<keyof AnnotationOptions["categories"], KeyGroup<Category>>> = {
+  config_change: category("config_change", "changes of the network's configuration"), expiry: category("expiry", "keys that are about to end"),
+};
+
+/** All of the above. */
+export const annotationSchema: Schema = keysOf(annotations, annotationCategories.config_change, annotationCategories.expiry);

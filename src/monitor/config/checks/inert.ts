@@ -1,0 +1,67 @@
+/** Settings that do nothing, or less than they seem to, with the others as they are (facts, monitor-api §8.4). */
+import type { Config } from "../../../kernel/config/config.ts";
+import type { Finding } from "../../../kernel/config/findings.ts";
+import { atKey, isWritten } from "../../../kernel/config/key-finding.ts";
+import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
+import type { Key } from "../../../kernel/config/key.ts";
+import type { Check } from "../../../kernel/config/load.ts";
+import { scrapeEnabled } from "../../../kernel/config/scrape-keys.ts";
+import { annotationCategories, annotations, annotationSchema } from "../annotation-keys.ts";
+import { stateCollectors } from "../collector-keys.ts";
+import { auditlogs, flowlogs } from "../log-keys.ts";
+import { networks } from "../network-keys.ts";
+import { privacy } from "../privacy-keys.ts";
+import { provider } from "../provider-keys.ts";
+import { deviceVersions } from "../upkeep-keys.ts";
+
+const { settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services } = stateCollectors;
+
+/** What Headscale does not have. */
+const hostedOnly: readonly Key<boolean>[] = [settings, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services, flowlogs, auditlogs].map(({ enabled }) => enabled);
+
+/** Collectors that no control plane of this configuration has. */
+export const collectorsUsed: Check = {
+  needs: [...hostedOnly, flowlogs.source, auditlogs.source, provider, networks],
+  run(config) {
+    const listed = config.list(networks);
+    const kinds = listed.length === 0 ? [config.get(provider)] : listed.map((entry) => entry.provider ?? config.get(provider));
+    if (kinds.includes("tailscale")) return [];
+    const fromStore = [flowlogs, auditlogs].filter(({ source }) => config.get(source) === "objectstore").map(({ enabled }) => enabled);
+    return hostedOnly.filter((key) => isWritten(config, key) && config.get(key) && !fromStore.includes(key))
+      .map((key) => atKey(config, key, "warning", { rule: "is not used: Headscale has nothing of the kind", remedy: "remove it." }));
+  },
+};
+
+/** Versions are compared with those of devices, which somebody has to collect. */
+export const versionsUsed: Check = {
+  needs: [deviceVersions.enabled, stateCollectors.devices.enabled],
+  run: (config) => (isWritten(config, deviceVersions.enabled) && config.get(deviceVersions.enabled) && !config.get(stateCollectors.devices.enabled)
+    ? [atKey(config, deviceVersions.enabled, "warning", { rule: "is not used: collectors.devices.enabled is false", remedy: "collect devices, or set it to false." })] : []),
+};
+
+/** Without their names the series of several networks cannot be told apart where they are pulled from. */
+export const networksTellable: Check = {
+  needs: [scrapeEnabled, privacy.network_name, networks],
+  run: (config) => (config.get(scrapeEnabled) && !config.get(privacy.network_name) && config.list(networks).length > 1
+    ? [atKey(config, privacy.network_name, "warning", { rule: "leaves the series of several networks without what tells them apart on the pull listener", remedy: "set it to true, or run one network in each process." })] : []),
+};
+
+/** `annotations` */
+export const annotationsSound: Check = {
+  needs: annotationSchema,
+  run(config) {
+    const { url, token, dashboardUid } = readKeyGroup(config, annotations);
+    if (url === "") return unusedAnnotations(config);
+    const findings: Finding[] = [];
+    if (token === undefined) findings.push(atKey(config, annotations.token, "error", { rule: "is missing, and annotations.url is set", remedy: "set STEWARD_ANNOTATIONS__TOKEN_FILE." }));
+    if (dashboardUid !== "") findings.push(atKey(config, annotations.dashboardUid, "warning", { rule: "keeps marks from all other dashboards", remedy: "remove it to mark all of the organisation." }));
+    const categories = Object.values(annotationCategories);
+    if (categories.every(({ enabled }) => !config.get(enabled))) findings.push(atKey(config, annotations.url, "warning", { rule: "is not used: all categories are off", remedy: "switch one on." }));
+    return findings;
+  },
+};
+
+function unusedAnnotations(config: Config): Finding[] {
+  const written = keysOf(annotations, ...Object.values(annotationCategories)).find((key) => key.path !== annotations.url.path && isWritten(config, key));
+  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is not used: annotations.url is empty", remedy: "set it." })];
+}

@@ -1,0 +1,64 @@
+/** How calls of a control plane are made: the keys of `vpn.http`, `headscale.http` and `networks[].http`, and which value counts. */
+import type { Config } from "../../kernel/config/config.ts";
+import type { Fields } from "../../kernel/config/fields.ts";
+import { defineKeyGroup, readKeyGroup, type KeyGroup } from "../../kernel/config/key-group.ts";
+import { groupOfFields } from "../../kernel/config/objects.ts";
+import { timer } from "../../kernel/config/rules.ts";
+import { decimal, duration, integer } from "../../kernel/config/types.ts";
+import type { HttpOptions } from "../options.ts";
+
+type CallOptions = Pick<HttpOptions, "timeoutMs" | "rateLimit">;
+type RetryOptions = Pick<HttpOptions, "maxAttempts" | "baseDelayMs" | "maxDelayMs">;
+type Partly<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+/** The keys of one section. */
+export interface HttpKeys {
+  readonly call: KeyGroup<CallOptions>;
+  readonly retry: KeyGroup<RetryOptions>;
+}
+
+/** What a network may set for itself; undefined is as in the section of its control plane. */
+export type NetworkHttp = Partly<CallOptions> & { readonly retry: Partly<RetryOptions> };
+
+const MOST_REQUESTS_PER_SECOND = 100_000;
+
+const callFields: Fields<CallOptions> = {
+  timeoutMs: { type: duration, default: 30_000, rule: timer, help: "Longest try of a call." },
+  rateLimit: { type: decimal(0, MOST_REQUESTS_PER_SECOND), default: 0, help: "Most calls a second over all collectors of a network; 0 is no limit." },
+};
+
+const retryFields: Fields<RetryOptions> = {
+  maxAttempts: { type: integer(1, 100), default: 4, help: "Tries of a call, the first included." },
+  baseDelayMs: { type: duration, default: 500, rule: timer, help: "Wait before the second try; it doubles from try to try." },
+  maxDelayMs: { type: duration, default: 10_000, rule: timer, help: "Longest wait between tries, also when the control plane asks for a longer one." },
+};
+
+/** Declares `<prefix>.http`. */
+export function defineHttpKeys(prefix: string): HttpKeys {
+  return { call: defineKeyGroup<CallOptions>(`${prefix}.http`, callFields), retry: defineKeyGroup<RetryOptions>(`${prefix}.http.retry`, retryFields) };
+}
+
+/** `networks[].http` */
+export const networkHttpFields: Fields<NetworkHttp> = {
+  ...inherited<CallOptions>(callFields),
+  retry: { type: groupOfFields({ fields: inherited<RetryOptions>(retryFields) }), help: "How a failed call is tried again." },
+};
+
+/** The settings of a section. */
+export function httpOptions(config: Config, keys: HttpKeys): HttpOptions {
+  return { ...readKeyGroup(config, keys.call), ...readKeyGroup(config, keys.retry) };
+}
+
+/** A network's own settings over those of the section, each for itself. */
+export function inheritHttp(shared: HttpOptions, { retry, ...call }: NetworkHttp): HttpOptions {
+  const own = Object.entries({ ...call, ...retry }).filter(([, value]) => value !== undefined);
+  return { ...shared, ...Object.fromEntries(own) };
+}
+
+function inherited<T extends object>(fields: Fields<T>): Fields<Partly<T>> {
+  const entries = Object.entries<object>(fields as Readonly<Record<string, object>>).map(([name, field]) => {
+    const { default: _, ...rest } = field as { readonly default?: unknown };
+    return [name, { ...rest, optional: true }];
+  });
+  return Object.fromEntries(entries) as unknown as Fields<Partly<T>>;
+}

@@ -1,0 +1,70 @@
+/** The list of networks, each with a control plane and a credential of its own (facts, monitor-api §8.2; RESOLUTIONS M42). */
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { Fields } from "../../kernel/config/fields.ts";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { defineKey, type Key } from "../../kernel/config/key.ts";
+import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
+import { baseUrl, optionally } from "../../kernel/config/rules.ts";
+import { secret, string, text } from "../../kernel/config/types.ts";
+import { networkAuthFields, type WrittenAuth } from "./auth-fields.ts";
+import { networkHttpFields, type NetworkHttp } from "./http-fields.ts";
+import { objectStoreFields, type ObjectStoreSection } from "./object-store-fields.ts";
+import { providerWord, type ProviderKind } from "./provider-keys.ts";
+
+/** The feeds of a network. */
+export interface NetworkFeeds {
+  readonly flow: ObjectStoreSection;
+  readonly audit: ObjectStoreSection;
+  readonly k8sAudit: ObjectStoreSection;
+}
+
+/** A network as it is written. */
+export interface NetworkSection {
+  readonly name: string;
+  /** Undefined: the top-level `provider`. */
+  readonly provider: ProviderKind | undefined;
+  readonly url: string;
+  readonly apiKey: Secret | undefined;
+  readonly auth: WrittenAuth;
+  readonly http: NetworkHttp;
+  readonly objectstore: NetworkFeeds;
+}
+
+const MOST_NETWORKS = 100;
+const LONGEST_NAME = 253;
+
+const feedFields: Fields<NetworkFeeds> = {
+  flow: { type: groupOfFields({ fields: objectStoreFields("logs") }), help: "Where flow logs are, with collectors.flowlogs.source objectstore." },
+  audit: { type: groupOfFields({ fields: objectStoreFields("logs") }), help: "Where audit logs are, with collectors.auditlogs.source objectstore." },
+  k8sAudit: { type: groupOfFields({ fields: objectStoreFields("recorder") }), help: "Where recordings are, with collectors.k8s_audit.enabled." },
+};
+
+/** `networks` */
+export const networks: Key<readonly NetworkSection[]> = defineKey({
+  path: "networks", default: [], rule: namesDiffer,
+  type: listOfObjects<NetworkSection>({
+    limit: MOST_NETWORKS,
+    fields: {
+      name: { type: string, rule: networkName, help: "Unique name, as the control plane knows it; of Headscale one of your own." },
+      provider: { type: providerWord, optional: true, help: "The control plane; left out, the top-level provider." },
+      url: { type: text, default: "", rule: optionally(baseUrl), help: "Base address of the control plane: needed for headscale, vpn.url otherwise." },
+      apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
+      auth: { type: groupOfFields({ fields: networkAuthFields }), help: "Credential of the hosted control plane." },
+      http: { type: groupOfFields({ fields: networkHttpFields }), help: "How calls are made." },
+      objectstore: { type: groupOfFields({ fields: feedFields }), help: "Feeds of records." },
+    },
+  }),
+  help: "Several networks in one process, instead of vpn.network. Each has a credential of its own, never that below vpn or headscale; settings of http that are left out are those of vpn.http or headscale.http.",
+});
+
+function networkName(name: string): Complaint | undefined {
+  const sound = name.trim() !== "" && name.length <= LONGEST_NAME && !/[\p{Cc}/]/u.test(name);
+  return sound ? undefined : { rule: `must be a name of 1 to ${LONGEST_NAME} characters without /` };
+}
+
+function namesDiffer(entries: readonly NetworkSection[]): Complaint | undefined {
+  const names = entries.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) return { rule: `must have different names, ${JSON.stringify(twice)} is there twice`, remedy: "rename one of them." };
+  return names.length > 1 && names.includes("-") ? { rule: "must have names that can be told apart, - is one of them", remedy: "write the network's name." } : undefined;
+}

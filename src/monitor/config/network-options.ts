@@ -1,0 +1,70 @@
+/** The networks to collect, each with its control plane settled. A network without a credential is left out (RESOLUTIONS M28, M42). */
+import type { Config } from "../../kernel/config/config.ts";
+import { readKeyGroup } from "../../kernel/config/key-group.ts";
+import { sendSecret } from "../../kernel/threads/secrets.ts";
+import type { CardinalityOptions, HeadscaleOptions, NetworkOptions, TailscaleOptions } from "../options.ts";
+import { settleAuth, vpnAuth } from "./auth-fields.ts";
+import { cardinality, flowCardinality, perEntity } from "./cardinality-keys.ts";
+import { collectorOptions } from "./collector-options.ts";
+import { httpOptions, inheritHttp } from "./http-fields.ts";
+import { feeds } from "./log-keys.ts";
+import { networks, type NetworkFeeds, type NetworkSection } from "./network-keys.ts";
+import { headscale, headscaleHttp, provider, vpn, vpnHttp } from "./provider-keys.ts";
+import { deviceVersions, selfObservability } from "./upkeep-keys.ts";
+
+interface Found {
+  readonly name: string;
+  readonly provider: TailscaleOptions | HeadscaleOptions;
+  readonly feeds: NetworkFeeds;
+}
+
+/** All networks that have a credential. */
+export function networkOptions(config: Config): NetworkOptions[] {
+  const listed = config.list(networks);
+  const found = listed.length === 0 ? single(config) : listed.flatMap((entry) => listedNetwork(config, entry));
+  return found.map(({ name, provider: plane, feeds: own }, index) => ({
+    name, provider: plane, collectors: collectorOptions(config, { feeds: own, hasTargets: index === 0 }), cardinality: cardinalityOptions(config),
+    outdatedMinorThreshold: config.get(deviceVersions.outdatedMinorThreshold), selfObservability: config.get(selfObservability.enabled),
+  }));
+}
+
+function single(config: Config): Found[] {
+  const name = config.get(vpn.network);
+  const plane = config.get(provider) === "headscale" ? singleHeadscale(config) : singleTailscale(config, name);
+  if (plane === undefined) return [];
+  return [{ name, provider: plane, feeds: { flow: readKeyGroup(config, feeds.flow), audit: readKeyGroup(config, feeds.audit), k8sAudit: readKeyGroup(config, feeds.k8sAudit) } }];
+}
+
+function singleTailscale(config: Config, network: string): TailscaleOptions | undefined {
+  const auth = settleAuth(vpnAuth(config));
+  return auth && { kind: "tailscale", network, auth, url: config.get(vpn.url), http: httpOptions(config, vpnHttp), ...budgets(config) };
+}
+
+function singleHeadscale(config: Config): HeadscaleOptions | undefined {
+  const key = config.get(headscale.apiKey);
+  const url = config.get(headscale.url);
+  if (key === undefined || url === "") return undefined;
+  return { kind: "headscale", url, apiKey: sendSecret(key), http: httpOptions(config, headscaleHttp), maxResponseBytes: config.get(headscale.maxResponseBytes) };
+}
+
+/** Of the sections above only what is no credential is taken over: the hosted address, calls and budgets. */
+function listedNetwork(config: Config, entry: NetworkSection): Found[] {
+  const found = (plane: Found["provider"]): Found[] => [{ name: entry.name, provider: plane, feeds: entry.objectstore }];
+  if ((entry.provider ?? config.get(provider)) === "headscale") {
+    if (entry.apiKey === undefined || entry.url === "") return [];
+    const http = inheritHttp(httpOptions(config, headscaleHttp), entry.http);
+    return found({ kind: "headscale", url: entry.url, apiKey: sendSecret(entry.apiKey), http, maxResponseBytes: config.get(headscale.maxResponseBytes) });
+  }
+  const auth = settleAuth(entry.auth);
+  if (auth === undefined) return [];
+  const http = inheritHttp(httpOptions(config, vpnHttp), entry.http);
+  return found({ kind: "tailscale", network: entry.name, auth, url: entry.url === "" ? config.get(vpn.url) : entry.url, http, ...budgets(config) });
+}
+
+function budgets(config: Config): Pick<TailscaleOptions, "maxResponseBytes" | "maxLogResponseBytes"> {
+  return { maxResponseBytes: config.get(vpn.maxResponseBytes), maxLogResponseBytes: config.get(vpn.maxLogResponseBytes) };
+}
+
+function cardinalityOptions(config: Config): CardinalityOptions {
+  return { ...readKeyGroup(config, cardinality), perEntity: readKeyGroup(config, perEntity), flow: readKeyGroup(config, flowCardinality) };
+}

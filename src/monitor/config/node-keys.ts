@@ -1,0 +1,126 @@
+/** The keys of the collector that asks the agents on nodes (facts, monitor-api §8.2; monitor-collectors §5.16). */
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
+import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
+import { mapOfSecrets, mapOfTexts } from "../../kernel/config/maps.ts";
+import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
+import { httpUrl, noBlank, timer } from "../../kernel/config/rules.ts";
+import { boolean, byteCount, duration, integer, listOf, oneOf, path, secret, string, text } from "../../kernel/config/types.ts";
+import type { NodeMetricsOptions, NodeTargetOptions } from "../options.ts";
+import { everyFields, type Switched } from "./collector-keys.ts";
+
+type NodeSection = Switched<Omit<NodeMetricsOptions, "targets" | "discovery">>;
+type DiscoverySection = Switched<NonNullable<NodeMetricsOptions["discovery"]>>;
+
+/** A target as it is written; a token from a file remembers the file. */
+export interface NodeTarget {
+  readonly url: string;
+  readonly instance: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly headers: ReadonlyMap<string, Secret>;
+  readonly bearerToken: Secret | undefined;
+  readonly tls: NodeTargetOptions["tls"];
+}
+
+const MOST_TARGETS = 1_000;
+const MOST_NAMES = 1_000_000;
+const on = (value: boolean, help: string): KeyField<boolean> => ({ type: boolean, default: value, help });
+const patterns = (help: string): KeyField<readonly string[]> => ({ type: listOf(string), default: [], rule: allCompile, help });
+const names = (help: string): KeyField<readonly string[]> => ({ type: listOf(string), default: [], rule: noBlank, help });
+
+/** `collectors.node_metrics` */
+export const nodeMetrics: KeyGroup<NodeSection> = defineKeyGroup<NodeSection>("collectors.node_metrics", {
+  ...everyFields("metrics of node agents", 60, false),
+  timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Longest answer of a node." },
+  maxResponseBytes: { type: byteCount(1, 2 ** 30), default: 4 * 2 ** 20, help: "Largest answer of a node." },
+  maxSamples: { type: integer(1, 10_000_000), default: 50_000, help: "Most samples of an answer." },
+  maxDistinctMetrics: {
+    type: integer(-1, MOST_NAMES), default: 2_000, rule: (count) => (count === 0 ? { rule: "must not be 0", remedy: "write -1 for no limit." } : undefined),
+    help: "Most names of metrics over all nodes; -1 is no limit.",
+  },
+  metricAllow: patterns("Regular expressions that a whole name must match one of; empty allows all."),
+  metricDeny: patterns("Regular expressions of whole names that are left out."),
+  dropLabels: names("Labels that are left out."),
+});
+
+/** `collectors.node_metrics.targets` */
+export const nodeTargets: Key<readonly NodeTarget[]> = defineKey({
+  path: "collectors.node_metrics.targets", default: [], rule: targetsDiffer, help: "Agents to ask, each with its address. With several networks they belong to the first.",
+  type: listOfObjects<NodeTarget>({
+    limit: MOST_TARGETS,
+    fields: {
+      url: { type: string, rule: httpUrl, help: "Address of the metrics, e.g. http://100.64.0.7:5252/metrics." },
+      instance: { type: text, default: "", help: "Name in vpn.node; host and port of the address unless given." },
+      labels: { type: mapOfTexts({ limit: 32 }), default: new Map(), help: "Labels of all series of the target." },
+      headers: { type: mapOfSecrets({ limit: 32 }), default: new Map(), help: "Headers of each request; their values are secret." },
+      bearerToken: { type: secret, optional: true, secret: true, help: "Bearer token. One from a file is read again for each request." },
+      tls: { type: groupOfFields({ fields: {
+        caFile: { type: path, default: "", help: "PEM certificates that the node's is checked against." },
+        certFile: { type: path, default: "", help: "PEM client certificate." },
+        keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
+        serverName: { type: text, default: "", help: "Name that the node's certificate must have." },
+        insecureSkipVerify: { type: boolean, default: false, help: "Accepts any certificate of the node." },
+      }, rule: pairOfFiles }), help: "TLS towards the node." },
+    },
+  }),
+});
+
+/** `collectors.node_metrics.discovery` */
+export const nodeDiscovery: KeyGroup<DiscoverySection> = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
+  enabled: on(false, "Asks every device of the network that the rules below admit."),
+  intervalMs: { type: duration, default: 300_000, rule: timer, help: "Time between looks for new devices." },
+  maxTargets: { type: integer(1, 100_000), default: 1_000, help: "Most devices that are asked." },
+  scheme: { type: oneOf(["http", "https"]), default: "http", help: "How devices are asked." },
+  port: { type: integer(1, 65_535), default: 5_252, help: "Port of the agent." },
+  path: { type: string, default: "/metrics", rule: (value) => (/^\/[^\s?#]*$/.test(value) ? undefined : { rule: "must begin with / and have no blank, ? or #", remedy: "write /metrics." }), help: "Path of the metrics." },
+  onlineOnly: on(true, "Leaves out devices that are offline."),
+  excludeExternal: on(true, "Leaves out devices shared from other networks."),
+  includeHostLabels: on(true, "Adds host.name and host.id."),
+  includeTagsLabel: on(true, "Adds vpn.tags."),
+  addressOrder: { type: oneOf(["ipv4", "ipv6"]), default: "ipv4", help: "Which address is taken when a device has both." },
+  instanceSource: { type: oneOf(["name", "hostname", "address"]), default: "name", help: "What vpn.node is: the name in the network, hostname@address, or host and port." },
+  includeTags: names("Only devices with one of these tags; empty is all."),
+  excludeTags: names("No device with one of these tags."),
+});
+
+/** All of the above. */
+export const nodeSchema: Schema = [...keysOf(nodeMetrics), nodeTargets, ...keysOf(nodeDiscovery)];
+
+/** The expression for a whole name. Throws what the engine throws. */
+export function anchored(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`);
+}
+
+/** `vpn.node` of a target. */
+export function instanceOf({ url, instance }: Pick<NodeTarget, "url" | "instance">): string {
+  return instance === "" && URL.canParse(url) ? new URL(url).host : instance;
+}
+
+function allCompile(written: readonly string[]): Complaint | undefined {
+  const broken = written.find((pattern) => !compiles(pattern));
+  return broken === undefined ? undefined : { rule: `must be regular expressions, got ${JSON.stringify(broken.slice(0, 100))}` };
+}
+
+function compiles(pattern: string): boolean {
+  try {
+    return anchored(pattern) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+function targetsDiffer(targets: readonly NodeTarget[]): Complaint | undefined {
+  const seen = new Set<string>();
+  for (const target of targets) {
+    const place = JSON.stringify([URL.canParse(target.url) ? new URL(target.url).href : target.url, instanceOf(target)]);
+    if (seen.has(place)) return { rule: `must be different, ${target.url} with instance ${instanceOf(target)} is there twice`, remedy: "remove one of them." };
+    seen.add(place);
+  }
+  return undefined;
+}
+
+function pairOfFiles({ certFile, keyFile }: NodeTarget["tls"]): (Complaint & { readonly field: "certFile" | "keyFile" }) | undefined {
+  if ((certFile === "") === (keyFile === "")) return undefined;
+  return { field: certFile === "" ? "certFile" : "keyFile", rule: "is missing, the other of the two is set", remedy: "set both or neither." };
+}

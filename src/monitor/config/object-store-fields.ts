@@ -1,0 +1,123 @@
+/** A feed of records in an object store: the keys of `collectors.*.objectstore` and `networks[].objectstore.*`, settled and judged. */
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { Fields } from "../../kernel/config/fields.ts";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { httpUrl, isPlainRemote, optionally, timer } from "../../kernel/config/rules.ts";
+import { boolean, byteCount, duration, integer, oneOf, secret, text } from "../../kernel/config/types.ts";
+import { sendSecret } from "../../kernel/threads/secrets.ts";
+import type { ObjectStoreOptions } from "../options.ts";
+
+/** A feed as it is written. */
+export interface ObjectStoreSection {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly pathStyle: boolean;
+  readonly allowInsecureHttp: boolean;
+  readonly accessKeyId: Secret | undefined;
+  readonly secretAccessKey: Secret | undefined;
+  readonly sessionToken: Secret | undefined;
+  readonly layout: ObjectStoreOptions["layout"];
+  readonly intervalMs: number;
+  readonly lookbackMs: number;
+  readonly initialLookbackMs: number;
+  readonly maxObjects: number;
+  readonly maxObjectWireBytes: number;
+  readonly maxObjectDecompressedBytes: number;
+  readonly maxObjectRecords: number;
+  readonly maxCycleWireBytes: number;
+  readonly maxCycleDecompressedBytes: number;
+  readonly maxCycleRecords: number;
+}
+
+const MIB = 2 ** 20;
+const LARGEST = 2 ** 40;
+const MOST_RECORDS = 100_000_000;
+
+const layouts = {
+  logs: oneOf<ObjectStoreOptions["layout"]>(["partitioned", "flat"]),
+  recorder: oneOf<ObjectStoreOptions["layout"]>(["recorder"]),
+} as const;
+
+/** The fields of a feed; a recorder's has one layout only. */
+export function objectStoreFields(kind: "logs" | "recorder"): Fields<ObjectStoreSection> {
+  const bytes = (mebibytes: number, help: string): Fields<{ readonly it: number }>["it"] => ({ type: byteCount(1, LARGEST), default: mebibytes * MIB, help });
+  const records = (count: number, help: string): Fields<{ readonly it: number }>["it"] => ({ type: integer(1, MOST_RECORDS), default: count, help });
+  return {
+    endpoint: { type: text, default: "", rule: optionally(httpUrl), help: "Address of the S3-compatible store, e.g. https://s3.eu-central-1.amazonaws.com." },
+    region: { type: text, default: "", help: "Region of the bucket." },
+    bucket: { type: text, default: "", help: "Bucket that the records are written to." },
+    prefix: { type: text, default: "", help: "What the keys of all objects begin with." },
+    pathStyle: { type: boolean, default: false, help: "Puts the bucket into the path instead of the host name." },
+    allowInsecureHttp: { type: boolean, default: false, help: "Allows an http endpoint on another machine." },
+    accessKeyId: { type: secret, optional: true, secret: true, help: "Access key; without one the ambient credentials of the machine are used." },
+    secretAccessKey: { type: secret, optional: true, secret: true, help: "Secret of the access key." },
+    sessionToken: { type: secret, optional: true, secret: true, help: "Session token of a temporary access key." },
+    layout: kind === "logs"
+      ? { type: layouts.logs, default: "partitioned", help: "partitioned: keys begin with YYYY/MM/DD/ after the prefix; flat: they do not." }
+      : { type: layouts.recorder, default: "recorder", help: "As the session recorder writes them." },
+    intervalMs: { type: duration, default: 60_000, rule: timer, help: "Time between looks." },
+    lookbackMs: { type: duration, default: 3_600_000, help: "How far before the newest object that was read objects may still appear." },
+    initialLookbackMs: { type: duration, default: 21_600_000, rule: timer, help: "How far back the first look goes." },
+    maxObjects: { type: integer(1, 100_000), default: 200, help: "Most objects of one look; the rest waits for the next." },
+    maxObjectWireBytes: bytes(64, "Largest object as it is stored."),
+    maxObjectDecompressedBytes: bytes(32, "Largest object, decompressed."),
+    maxObjectRecords: records(100_000, "Most records of one object."),
+    maxCycleWireBytes: bytes(512, "Most bytes of one look as they are stored."),
+    maxCycleDecompressedBytes: bytes(256, "Most bytes of one look, decompressed."),
+    maxCycleRecords: records(500_000, "Most records of one look."),
+  };
+}
+
+/** Whether anything says where the feed is. */
+export function isPlaced({ endpoint, region, bucket }: ObjectStoreSection): boolean {
+  return endpoint !== "" || region !== "" || bucket !== "";
+}
+
+/** The feed as the collector takes it. */
+export function objectStoreOptions(feed: ObjectStoreSection): ObjectStoreOptions {
+  const { endpoint, region, bucket, prefix, pathStyle, layout, intervalMs, lookbackMs, initialLookbackMs, maxObjects, accessKeyId, secretAccessKey, sessionToken } = feed;
+  return {
+    endpoint, region, bucket, prefix, pathStyle, layout, intervalMs, lookbackMs, initialLookbackMs, maxObjects,
+    credentials: accessKeyId === undefined || secretAccessKey === undefined ? undefined
+      : { accessKeyId: sendSecret(accessKeyId), secretAccessKey: sendSecret(secretAccessKey), sessionToken: sessionToken && sendSecret(sessionToken) },
+    object: { wireBytes: feed.maxObjectWireBytes, decompressedBytes: feed.maxObjectDecompressedBytes, records: feed.maxObjectRecords },
+    cycle: { wireBytes: feed.maxCycleWireBytes, decompressedBytes: feed.maxCycleDecompressedBytes, records: feed.maxCycleRecords },
+  };
+}
+
+/** What is wrong with a feed that is used, or worth knowing; `under` is the field that is meant. */
+export interface FeedFinding extends Complaint {
+  readonly severity: "error" | "warning";
+  readonly under: string;
+}
+
+/** Partitions of more days than these are not looked through. */
+const LONGEST_BACKFILL_MS = 14 * 86_400_000;
+
+/** Judges a feed that is used (facts, monitor-api §8.2, §8.4). */
+export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
+  const findings: FeedFinding[] = [];
+  const say = (severity: FeedFinding["severity"], under: string, rule: string, remedy: string): void => void findings.push({ severity, under: `.${under}`, rule, remedy });
+  for (const name of ["endpoint", "region", "bucket"] as const) if (feed[name].trim() === "") say("error", name, "is missing, and this feed is used", "set endpoint, region and bucket.");
+  if (isPlainRemote(feed.endpoint) && !feed.allowInsecureHttp) say("error", "endpoint", "is plain HTTP to another machine", "use https, or set allow_insecure_http.");
+  if ((feed.accessKeyId === undefined) !== (feed.secretAccessKey === undefined)) {
+    say("error", feed.accessKeyId === undefined ? "access_key_id" : "secret_access_key", "is missing: an access key has an id and a secret", "set both, or neither for the machine's own credentials.");
+  }
+  if (feed.sessionToken !== undefined && feed.accessKeyId === undefined) say("error", "session_token", "needs access_key_id and secret_access_key", "set them too.");
+  for (const [name, object, cycle] of [
+    ["wire_bytes", feed.maxObjectWireBytes, feed.maxCycleWireBytes], ["decompressed_bytes", feed.maxObjectDecompressedBytes, feed.maxCycleDecompressedBytes], ["records", feed.maxObjectRecords, feed.maxCycleRecords],
+  ] as const) {
+    if (cycle < object) say("error", `max_cycle_${name}`, `must be at least max_object_${name}, which is ${object}, got ${cycle}`, "a look must be able to take one object.");
+  }
+  if (feed.lookbackMs === 0) say("warning", "lookback", "is 0, so that objects which appear late are never read", "write 1h.");
+  if (feed.prefix.startsWith("/")) say("warning", "prefix", "begins with /, which keys of objects seldom do", "remove the /.");
+  if (feed.layout === "partitioned" && feed.initialLookbackMs > LONGEST_BACKFILL_MS) say("warning", "initial_lookback", "is more than the 14 days that are looked through", "write 336h or less.");
+  return findings;
+}
+
+/** One word for where a feed is, to find two that are the same. */
+export function feedPlace({ endpoint, bucket, prefix }: ObjectStoreSection): string {
+  return JSON.stringify([URL.canParse(endpoint) ? new URL(endpoint).href : endpoint, bucket, prefix.replace(/\/+$/, "")]);
+}

@@ -1,0 +1,77 @@
+/** Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale` (facts, monitor-api §8.2; RESOLUTIONS M13, M42). */
+import type { Secret } from "../../kernel/base/secret.ts";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
+import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
+import { baseUrl, isPlainRemote, optionally } from "../../kernel/config/rules.ts";
+import { byteCount, oneOf, secret, text, type KeyType } from "../../kernel/config/types.ts";
+import { vpnAuthKeys } from "./auth-fields.ts";
+import { defineHttpKeys, type HttpKeys } from "./http-fields.ts";
+
+/** A kind of control plane. */
+export type ProviderKind = "tailscale" | "headscale";
+
+/** A word for a provider. */
+export const providerWord: KeyType<ProviderKind> = oneOf<ProviderKind>(["tailscale", "headscale"]);
+
+/** `provider` */
+export const provider: Key<ProviderKind> = defineKey({
+  path: "provider", type: providerWord, default: "tailscale", help: "The control plane: tailscale, configured below vpn, or headscale, configured below headscale.",
+});
+
+const MIB = 2 ** 20;
+const LARGE_BUDGET = 64 * MIB;
+
+interface VpnSection {
+  readonly url: string;
+  readonly network: string;
+  readonly maxResponseBytes: number;
+  readonly maxLogResponseBytes: number;
+}
+interface HeadscaleSection {
+  readonly url: string;
+  readonly apiKey: Secret | undefined;
+  readonly maxResponseBytes: number;
+}
+
+const budget = (megabytes: number, what: string): KeyField<number> => ({
+  type: byteCount(1, 2 ** 30), default: megabytes * MIB, help: `Largest ${what} that is read, decompressed.`,
+  warn: (bytes) => (bytes > LARGE_BUDGET ? { rule: "is more than 64MiB, and several answers may be held at once", remedy: "write 64MiB or less." } : undefined),
+});
+
+/** `vpn` */
+export const vpn: KeyGroup<VpnSection> = defineKeyGroup<VpnSection>("vpn", {
+  url: { type: text, default: "https://api.tailscale.com", rule: baseUrl, warn: clearText, help: "Base address of the hosted control plane." },
+  network: { type: text, default: "-", rule: notBlank, help: "The network; - is the one that the credential belongs to." },
+  maxResponseBytes: budget(4, "answer"),
+  maxLogResponseBytes: budget(32, "answer of the flow and audit logs"),
+});
+
+/** `vpn.http` */
+export const vpnHttp: HttpKeys = defineHttpKeys("vpn");
+
+/** `headscale` */
+export const headscale: KeyGroup<HeadscaleSection> = defineKeyGroup<HeadscaleSection>("headscale", {
+  url: { type: text, default: "", rule: optionally(baseUrl), warn: clearText, help: "Base address of Headscale, e.g. https://headscale.example.org." },
+  apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
+  maxResponseBytes: budget(4, "answer"),
+});
+
+/** `headscale.http` */
+export const headscaleHttp: HttpKeys = defineHttpKeys("headscale");
+
+/** All of the above. */
+export const providerKeys: Schema = [
+  provider,
+  ...keysOf(vpn, vpnAuthKeys.method, vpnAuthKeys.oauth, vpnAuthKeys.workloadIdentity, vpnHttp.call, vpnHttp.retry),
+  ...keysOf(headscale, headscaleHttp.call, headscaleHttp.retry),
+];
+
+/** Worth knowing about the address of a control plane: the credential travels with each call. */
+export function clearText(url: string): Complaint | undefined {
+  return isPlainRemote(url) ? { rule: "is plain HTTP, so that the credential can be read on its way", remedy: "use https." } : undefined;
+}
+
+function notBlank(name: string): Complaint | undefined {
+  return name.trim() === "" ? { rule: "must not be empty", remedy: "write the network's name, or - for the credential's own." } : undefined;
+}

@@ -1,0 +1,60 @@
+/** The keys of what the monitor remembers, looks up and tells of itself: `checkpoint`, `version_checks`, `self_observability`. */
+import { basename } from "node:path";
+import type { Complaint } from "../../kernel/config/findings.ts";
+import { defineKeyGroup, keysOf, type KeyGroup } from "../../kernel/config/key-group.ts";
+import type { Schema } from "../../kernel/config/key.ts";
+import { httpUrl, timer } from "../../kernel/config/rules.ts";
+import { boolean, duration, integer, oneOf, path, text } from "../../kernel/config/types.ts";
+import type { MonitorOptions } from "../options.ts";
+
+type CheckpointSection = Omit<MonitorOptions["checkpoint"], "isDefault">;
+type VersionSection = Pick<MonitorOptions["versionChecks"], "cacheTtlMs" | "timeoutMs">;
+interface DeviceVersionSection {
+  readonly enabled: boolean;
+  readonly url: string;
+  readonly outdatedMinorThreshold: number;
+}
+interface SelfSection {
+  readonly enabled: boolean;
+  readonly instanceId: string;
+}
+
+const SHORTEST_TTL_MS = 300_000;
+const LONGEST_INSTANCE = 256;
+
+/** `checkpoint` */
+export const checkpoint: KeyGroup<CheckpointSection> = defineKeyGroup<CheckpointSection>("checkpoint", {
+  store: { type: oneOf(["file", "memory"]), default: "file", help: "Where it is kept how far logs were read; memory begins anew at each start." },
+  filePath: { type: path, default: "", rule: storeFile, help: "The file of it, ending in .mdb. Empty: checkpoints.mdb in state.directory." },
+  evidenceStore: { type: oneOf(["file", "memory"]), default: "memory", help: "Where it is kept which objects of a store were read; file is the file above." },
+});
+
+/** `version_checks` */
+export const versionChecks: KeyGroup<VersionSection> = defineKeyGroup<VersionSection>("version_checks", {
+  cacheTtlMs: { type: duration, default: 3_600_000, rule: (ms) => (ms < SHORTEST_TTL_MS ? { rule: "must be at least 5m" } : timer(ms)), help: "Time between looks for new versions." },
+  timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Longest look." },
+});
+
+/** `version_checks.devices` */
+export const deviceVersions: KeyGroup<DeviceVersionSection> = defineKeyGroup<DeviceVersionSection>("version_checks.devices", {
+  enabled: { type: boolean, default: true, help: "Compares the clients on devices with the latest stable one." },
+  url: { type: text, default: "https://pkgs.tailscale.com/stable/?mode=json", rule: httpUrl, help: "Where the latest stable client is told of." },
+  outdatedMinorThreshold: { type: integer(1, 1_000), default: 3, help: "Minor versions from which a client counts as outdated." },
+});
+
+/** `self_observability` */
+export const selfObservability: KeyGroup<SelfSection> = defineKeyGroup<SelfSection>("self_observability", {
+  enabled: { type: boolean, default: true, help: "Metrics about collecting itself." },
+  instanceId: {
+    type: text, default: "", rule: (id) => (Buffer.byteLength(id) > LONGEST_INSTANCE ? { rule: `must have at most ${LONGEST_INSTANCE} bytes` } : undefined), help: "service.instance.id of all telemetry. Empty: the host's name.",
+  },
+});
+
+/** All of the above. */
+export const upkeepSchema: Schema = keysOf(checkpoint, versionChecks, deviceVersions, selfObservability);
+
+/** The store names its files itself, from what stands before the ending. */
+function storeFile(file: string): Complaint | undefined {
+  if (file === "" || /^[a-z0-9][a-z0-9-]*\.mdb$/.test(basename(file))) return undefined;
+  return { rule: "must name a file of lower-case letters, digits and dashes that ends in .mdb", remedy: "write e.g. /var/lib/steward/checkpoints.mdb." };
+}
