@@ -28,6 +28,8 @@ export interface AttemptStart {
   readonly limitMs: number;
   /** The caller's. */
   readonly signal: AbortSignal;
+  /** Told when it is over. */
+  readonly settled: (report: AttemptReport) => void;
 }
 
 /** A running attempt. Exactly one of `succeed` and `fail` counts: the first. */
@@ -59,6 +61,7 @@ export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
     deps.ledger.record(report, message);
     deps.breaker.settle(healthOf(kind));
     deps.observe?.(report);
+    start.settled(report);
     return durationMs;
   }
 

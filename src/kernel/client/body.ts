@@ -23,20 +23,19 @@ export const ACCEPT_ENCODING = "gzip, br, zstd";
 export interface BodyLimits {
   readonly wireBytes: number;
   readonly bodyBytes: number;
+  /** How the two are configured. */
+  readonly bodyKey?: string;
 }
 
 /** The body's bytes, plain. Throws failures: `too_large`, `decode` for what is not encoded as said, `transport` when it ends early. */
 export async function* plainBody(wire: AsyncIterable<Uint8Array>, status: number, headers: ReplyHeaders, limits: BodyLimits): AsyncGenerator<Uint8Array, void, undefined> {
   const declared = Number(headers["content-length"] ?? 0);
-  if (declared > limits.wireBytes) throw tooLarge(status, limits.wireBytes, "on the wire");
-  const bounded = capped(wire, limits.wireBytes, () => tooLarge(status, limits.wireBytes, "on the wire"));
+  const tooLarge = (limit: number, where: string): Error => failed({ class: "too_large", status }, `more than ${limit} bytes ${where}${limits.bodyKey === undefined ? "" : `; the limit is ${limits.bodyKey}`}`);
+  if (declared > limits.wireBytes) throw tooLarge(limits.wireBytes, "on the wire");
+  const bounded = capped(wire, limits.wireBytes, () => tooLarge(limits.wireBytes, "on the wire"));
   const encoding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const plain = encoding === "identity" || encoding === "" ? bounded : decompressed(bounded, encoding, status);
-  yield* capped(plain, limits.bodyBytes, () => tooLarge(status, limits.bodyBytes, "after decompression"));
-}
-
-function tooLarge(status: number, limit: number, where: string): Error {
-  return failed({ class: "too_large", status }, `more than ${limit} bytes ${where}`);
+  yield* capped(plain, limits.bodyBytes, () => tooLarge(limits.bodyBytes, "after decompression"));
 }
 
 async function* capped(source: AsyncIterable<Uint8Array>, limit: number, refuse: () => Error): AsyncGenerator<Uint8Array, void, undefined> {

@@ -10,6 +10,9 @@ export interface Breaker {
   settle(outcome: "good" | "trouble" | "unknown"): void;
 }
 
+/** Never leaves an upstream alone. */
+export const alwaysClosed: Breaker = { admit: () => 0, settle: () => undefined };
+
 /** A closed breaker. */
 export function createBreaker(rule: BreakerRule, clock: Clock): Breaker {
   let failures = 0;

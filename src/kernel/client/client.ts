@@ -4,12 +4,12 @@ import { assert, StewardError } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
 import { parseValue } from "../json/values.ts";
 import { readWhole } from "./body.ts";
-import { createBreaker } from "./breaker.ts";
+import { alwaysClosed, createBreaker } from "./breaker.ts";
 import type { Prepared } from "./exchange.ts";
 import { createLedger } from "./ledger.ts";
 import { listPages } from "./list.ts";
 import { perform, type PerformDeps } from "./perform.ts";
-import { createRetryBudget } from "./retry.ts";
+import { createRetryBudget, unlimitedRetries } from "./retry.ts";
 import { createSkew, type Skew } from "./skew.ts";
 import { createTransport } from "./transport.ts";
 import type { CallRequest, Client, ClientFactory, ClientSpec, Reply } from "./types.ts";
@@ -68,9 +68,9 @@ type Shared = { readonly transport: ReturnType<typeof createTransport>; readonly
 
 function partsOf(spec: ClientSpec, deps: ClientDeps, { transport, ledger, skew }: Shared): PerformDeps {
   const { clock, ids } = deps;
-  const breaker = createBreaker(spec.breaker ?? { failures: 10, coolMs: 10_000 }, clock);
+  const breaker = spec.breaker === "none" ? alwaysClosed : createBreaker(spec.breaker ?? { failures: 10, coolMs: 10_000 }, clock);
   return {
-    spec, clock, ids, budget: createRetryBudget(),
+    spec, clock, ids, budget: spec.retry.budget === "none" ? unlimitedRetries : createRetryBudget(),
     exchange: { transport, auth: spec.auth, limits: spec.limits, redirects: spec.redirects, userAgent: `steward/${deps.version}`, now: () => clock.now() },
     attempt: { client: spec.name, clock, ledger, breaker, skew, observe: spec.observe },
   };
@@ -81,7 +81,7 @@ async function callOnce(parts: PerformDeps, request: CallRequest, signal: AbortS
   const json = request.read !== "bytes";
   const prepared = prepare(parts.spec, request);
   return perform(parts, {
-    operation: request.operation, prepared,
+    operation: request.operation, prepared, settled: request.settled,
     consume: async ({ status, headers, body }, attempt) => {
       const whole = await readWhole(body);
       const value = json && whole.length > 0 ? parseValue(whole, limits.json) : undefined;

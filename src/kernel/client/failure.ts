@@ -53,6 +53,8 @@ export interface Failure {
   readonly status: number;
   /** How long the upstream asked us to wait. */
   readonly retryAfterMs?: number;
+  /** More exact than the class, where somebody knows it, e.g. `oauth_invalid_client`. */
+  readonly reason?: string;
   /** The first 16 KiB of the answer's body, if any. Never shown by itself: it may hold anything. */
   readonly body?: string;
 }

@@ -63,7 +63,7 @@ function openPage(parts: PerformDeps, request: ListRequest, address: URL, signal
   const { limits } = parts.spec;
   const prepared: Prepared = { address, method: "GET", headers: request.headers ?? {}, body: undefined, accept: request.accept ?? "application/json", idempotent: true };
   return perform(parts, {
-    operation: request.operation, prepared,
+    operation: request.operation, prepared, settled: undefined,
     consume: async (opened, attempt) => {
       const stream = values(opened.body, request.at, limits.json, { sliceMs: limits.sliceMs, signal: attempt.deadline.signal, missing: request.missing ?? "refuse", clock: parts.clock });
       const batches = stream[Symbol.asyncIterator]();

@@ -5,12 +5,13 @@ import type { Ids } from "../base/ids.ts";
 import { type Attempt, type AttemptDeps, beginAttempt, unavailable } from "./attempt.ts";
 import { createDeadline } from "./deadline.ts";
 import { exchange, type ExchangeDeps, type Opened, type Prepared } from "./exchange.ts";
-import { failed, failureClasses, failureOf, named } from "./failure.ts";
+import { failed, type Failure, failureClasses, failureOf, named } from "./failure.ts";
 import { backoffMs, type RetryBudget } from "./retry.ts";
+import { createTally, type Tally } from "./tally.ts";
 import type { ClientSpec } from "./types.ts";
 
-/** At most, whatever a rule says. */
-const MOST_RETRIES = 3;
+/** At most where calls share a budget, whatever a rule says. */
+const MOST_SHARED_RETRIES = 3;
 
 /** What calls are made with. */
 export interface PerformDeps {
@@ -26,16 +27,30 @@ export interface PerformDeps {
 export interface Work<T> {
   readonly operation: string;
   readonly prepared: Prepared;
+  /** Whether a failure is final for this call, whatever its class. */
+  readonly settled: ((failure: Failure) => boolean) | undefined;
   /** Reads the answer; must see to it that the attempt is settled. Throwing here may lead to another attempt. */
   readonly consume: (opened: Opened, attempt: Attempt) => Promise<T>;
 }
 
 /** Attempts until one succeeds or none may follow. Throws the last one's failure, or the signal's reason. */
 export async function perform<T>(deps: PerformDeps, work: Work<T>, signal: AbortSignal): Promise<T> {
+  const tally = createTally(work.operation, deps.spec.observeCall);
+  try {
+    const result = await attempts(deps, work, tally, signal);
+    tally.handedOver();
+    return result;
+  } catch (error) {
+    tally.failed(signal.aborted ? "cancelled" : (failureOf(error)?.class ?? "unavailable"));
+    throw error;
+  }
+}
+
+async function attempts<T>(deps: PerformDeps, work: Work<T>, tally: Tally, signal: AbortSignal): Promise<T> {
   const endsAtMs = deps.clock.monotonic() + deps.spec.limits.callMs;
   deps.budget.called();
   for (let number = 1; ; number++) {
-    const attempt = await admit(deps, work, number, endsAtMs, signal);
+    const attempt = await admit(deps, work, { number, endsAtMs, tally }, signal);
     let error: unknown;
     let opened: Opened | undefined;
     try {
@@ -45,14 +60,16 @@ export async function perform<T>(deps: PerformDeps, work: Work<T>, signal: Abort
       opened?.drop();
       error = attempt.fail(thrown);
     }
-    const waitMs = signal.aborted ? undefined : nextWait(deps, work.prepared, attempt, error);
+    const waitMs = signal.aborted ? undefined : nextWait(deps, work, attempt, error);
     if (waitMs === undefined || deps.clock.monotonic() + waitMs >= endsAtMs || !deps.budget.spend()) throw error;
     await delay(deps.clock, waitMs, signal);
+    tally.paused(waitMs);
   }
 }
 
 /** Waits for the bucket, then asks the breaker: what is not asked costs the others no time. */
-async function admit<T>(deps: PerformDeps, work: Work<T>, number: number, endsAtMs: number, signal: AbortSignal): Promise<Attempt> {
+async function admit<T>(deps: PerformDeps, work: Work<T>, at: { readonly number: number; readonly endsAtMs: number; readonly tally: Tally }, signal: AbortSignal): Promise<Attempt> {
+  const { number, endsAtMs, tally } = at;
   const { spec, clock } = deps;
   const late = (): StewardError => {
     const failure = { class: "timeout", status: 0 } as const;
@@ -63,14 +80,15 @@ async function admit<T>(deps: PerformDeps, work: Work<T>, number: number, endsAt
   const closedForMs = deps.attempt.breaker.admit();
   if (closedForMs > 0) throw unavailable(spec.name, work.operation, closedForMs);
   const limitMs = Math.min(spec.limits.attemptMs, Math.max(0, endsAtMs - clock.monotonic()));
-  return beginAttempt({ operation: work.operation, number, waitedMs, limitMs, signal }, deps.attempt);
+  return beginAttempt({ operation: work.operation, number, waitedMs, limitMs, signal, settled: tally.attempted }, deps.attempt);
 }
 
 /** How long to wait before another attempt, or undefined when there must be none. */
-function nextWait(deps: PerformDeps, prepared: Prepared, attempt: Attempt, error: unknown): number | undefined {
+function nextWait<T>(deps: PerformDeps, { prepared, settled }: Work<T>, attempt: Attempt, error: unknown): number | undefined {
   const failure = failureOf(error);
   const { retry } = deps.spec;
-  if (failure === undefined || attempt.number > Math.min(MOST_RETRIES, retry.retries)) return undefined;
+  const retries = retry.budget === "none" ? retry.retries : Math.min(MOST_SHARED_RETRIES, retry.retries);
+  if (failure === undefined || attempt.number > retries || settled?.(failure) === true) return undefined;
   // What was sent may have had an effect, whatever came back or did not.
   if (attempt.traces.sent && !prepared.idempotent) {
     if (failure.class === "auth") renews(deps, attempt);

@@ -20,6 +20,9 @@ export interface RetryBudget {
   spend(): boolean;
 }
 
+/** For calls that need not share. */
+export const unlimitedRetries: RetryBudget = { called: () => undefined, spend: () => true };
+
 /** A fresh budget. */
 export function createRetryBudget(): RetryBudget {
   let calls = 0;

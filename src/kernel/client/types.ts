@@ -1,7 +1,7 @@
 /** What a client of a foreign HTTP API is made of and what it promises (KERNEL §1.8). Only interfaces. */
 import type { Secret } from "../base/secret.ts";
 import type { JsonBudget, JsonPath } from "../json/budget.ts";
-import type { FailureClass } from "./failure.ts";
+import type { Failure, FailureClass } from "./failure.ts";
 
 /** Gives the value of the Authorization header, scheme included. */
 export interface Authorizer {
@@ -23,6 +23,8 @@ export interface ClientLimits {
   readonly wireBytes: number;
   /** A body after decompression. */
   readonly bodyBytes: number;
+  /** How `bodyBytes` is configured, e.g. `headscale.max_response_bytes`: said when an answer is too large. */
+  readonly bodyKey?: string;
   /** Depth, strings and elements of JSON bodies; its `bytes` counts after decompression too. */
   readonly json: JsonBudget;
   /** The event loop gets its turn after so much reading. */
@@ -35,12 +37,17 @@ export interface ClientLimits {
 
 /** When a failed attempt is repeated. Only what is idempotent, or never left this process, ever is. */
 export interface RetryRule {
-  /** Attempts after the first one: 0 to 3. */
+  /** Attempts after the first one; with a shared budget at most 3. */
   readonly retries: number;
   /** First wait, doubled each time; half of it is random. */
   readonly baseDelayMs: number;
   /** Longest wait, that of a Retry-After included. */
   readonly maxDelayMs: number;
+  /**
+   * `shared` (default): all calls together repeat at most a fifth of themselves. `none`: each call has its attempts for itself,
+   * for a client whose callers ask seldom and one after another.
+   */
+  readonly budget?: "shared" | "none";
 }
 
 /** When an upstream that fails and fails is left alone for a while. */
@@ -73,13 +80,15 @@ export interface ClientSpec {
   readonly limits: ClientLimits;
   readonly retry: RetryRule;
   readonly bucket?: TokenBucket;
-  /** Default: 10 failures, 10 s. */
-  readonly breaker?: BreakerRule;
+  /** Default: 10 failures, 10 s. `none`: an operation that fails and fails keeps no other from being asked. */
+  readonly breaker?: BreakerRule | "none";
   /** `same-origin`: at most 10, and only for GET and HEAD, or for 307 and 308 of what is idempotent. */
   readonly redirects: "same-origin" | "none";
   readonly trust?: TrustRule;
   /** Told of each attempt when it is over; must not throw. */
   readonly observe?: (report: AttemptReport) => void;
+  /** Told of each call, and of each page of a list, when it is over; must not throw. */
+  readonly observeCall?: (report: CallReport) => void;
 }
 
 /** Makes clients. Throws `invalid` for a base that cannot be one. */
@@ -113,6 +122,8 @@ export interface CallRequest {
   readonly read?: "json" | "bytes";
   /** Whether sending it twice has the effect of sending it once. */
   readonly idempotent: boolean;
+  /** True for a failure that is the upstream's settled answer, so that repeating the call would only get it again. */
+  readonly settled?: (failure: Failure) => boolean;
 }
 
 /** Headers of an answer, names in lower case, repeated ones joined by a comma. */
@@ -153,8 +164,8 @@ export interface ListRequest {
   readonly accept?: string;
   /** Where the list is in a page. */
   readonly at: "concatenated" | JsonPath;
-  /** What a page without the list, or with null there, is. Default: refuse. */
-  readonly missing?: "refuse" | "empty";
+  /** What counts as an empty list beside one: `null` in its place, or also a page without it. Default: nothing does. */
+  readonly missing?: "refuse" | "null" | "empty";
   /** Undefined after the last page. Without it there is one page. */
   readonly next?: (page: Page) => NextPage | undefined;
   /** More pages are an error, never a short list. */
@@ -174,6 +185,21 @@ export interface AttemptReport {
   readonly waitedMs: number;
   /** Counted from 1. */
   readonly attempt: number;
+}
+
+/** A call with all its attempts, or a page of a list, when it is over. */
+export interface CallReport {
+  readonly operation: string;
+  /** Of the last attempt; 0 when no answer came. */
+  readonly status: number;
+  /** Undefined when it went well. */
+  readonly class: FailureClass | undefined;
+  /** 0 when it was not even tried. */
+  readonly attempts: number;
+  /** The attempts and the waits between them; without waiting for the bucket or for who reads a list. */
+  readonly durationMs: number;
+  /** For the bucket. */
+  readonly waitedMs: number;
 }
 
 /** How an operation has been doing since the start. */

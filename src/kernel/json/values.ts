@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { brokenJson, type JsonBudget, type JsonPath } from "./budget.ts";
 import { until } from "./until.ts";
-import { createWalker, type Walker } from "./walker.ts";
+import { createWalker, type Missing, type Walker } from "./walker.ts";
 
 /** What is scanned and parsed in one go: about 0.3 ms of work. Only a single element larger than this takes longer. */
 const STEP_BYTES = 32 * 1024;
@@ -17,8 +17,8 @@ export interface ValuesOptions {
   /** The event loop gets its turn after so much time, the consumer's included. */
   readonly sliceMs: number;
   readonly signal: AbortSignal;
-  /** What a text without the list, or with `null` in its place, is. Default: refuse. */
-  readonly missing?: "refuse" | "empty";
+  /** What counts as an empty list beside one. Default: refuse. */
+  readonly missing?: Missing;
   /** Default: the machine's clock. */
   readonly clock?: Clock;
 }

@@ -20,6 +20,9 @@ const OPEN_OBJECT = 0x7b;
 /** What is being captured. */
 type Region = "none" | "name" | "beside" | "elements";
 
+/** What is an empty list beside one: nothing, `null` in its place, or also a text without the list. */
+export type Missing = "refuse" | "null" | "empty";
+
 /** One text on its way. */
 export interface Walker {
   /** Reads the next piece; returns the elements that became whole, in order. */
@@ -30,8 +33,8 @@ export interface Walker {
   readonly beside: ReadonlyMap<string, unknown>;
 }
 
-/** A walker to the list `at`. `missing` says what a text without the list is: an error or an empty list. */
-export function createWalker(at: "concatenated" | JsonPath, budget: JsonBudget, missing: "refuse" | "empty"): Walker {
+/** A walker to the list `at`. */
+export function createWalker(at: "concatenated" | JsonPath, budget: JsonBudget, missing: Missing): Walker {
   return at === "concatenated" ? new ConcatenatedWalker(budget) : new PathWalker(at, budget, missing);
 }
 
@@ -122,7 +125,7 @@ class ConcatenatedWalker extends BaseWalker implements Walker {
 class PathWalker extends BaseWalker implements Walker {
   readonly beside = new Map<string, unknown>();
   readonly #path: JsonPath;
-  readonly #missing: "refuse" | "empty";
+  readonly #missing: Missing;
   /** Members of the path that were entered. */
   #entered = 0;
   #found = false;
@@ -134,7 +137,7 @@ class PathWalker extends BaseWalker implements Walker {
   /** Where the element after it begins in this piece; -1 when none did. */
   #nextFrom = -1;
 
-  constructor(path: JsonPath, budget: JsonBudget, missing: "refuse" | "empty") {
+  constructor(path: JsonPath, budget: JsonBudget, missing: Missing) {
     super(budget, false);
     this.#path = path;
     this.#missing = missing;
@@ -142,7 +145,7 @@ class PathWalker extends BaseWalker implements Walker {
 
   finish(): unknown[] {
     this.scanner.finish(this.offset);
-    if (!this.#found && this.#missing === "refuse") throw brokenJson(this.offset, `there is no list at ${this.#place()}`);
+    if (!this.#found && this.#missing !== "empty") throw brokenJson(this.offset, `there is no list at ${this.#place()}`);
     return [];
   }
 
@@ -194,8 +197,10 @@ class PathWalker extends BaseWalker implements Walker {
     else if (depth === this.#path.length && byte === OPEN_ARRAY) {
       this.#inList = true;
       this.#found = true;
-    } else if (this.#missing === "empty" && byte === 0x6e) return;
-    else throw brokenJson(this.offset + at, `expected a list at ${this.#place()}`);
+    } else if (this.#missing !== "refuse" && byte === 0x6e) {
+      this.#found = true;
+      return;
+    } else throw brokenJson(this.offset + at, `expected a list at ${this.#place()}`);
     this.scanner.watch = depth + 1;
   }
 

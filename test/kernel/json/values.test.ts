@@ -160,6 +160,13 @@ describe("values", () => {
     }
   });
 
+  it("takes null for an empty list, but not its absence, when told so", async () => {
+    const withNull = (text: string) => values(inPieces(bytesOf(text), []), ["list"], ample, { ...options, missing: "null" });
+    expect(await all(withNull('{"a":1,"list":null,"b":2}'))).toEqual([]);
+    expect(await refusal(withNull('{"a":1}'))).toMatchObject({ message: expect.stringContaining("there is no list") });
+    expect(await refusal(withNull('{"list":0}'))).toMatchObject({ offset: 8 });
+  });
+
   it("reads the scalars after the list too, and the last of several counts", async () => {
     const stream = read('{"count":2,"results":[{"id":1},{"id":2}],"next":null,"count":3,"__proto__":"x","all":[1,2]}', ["results"], {}, [1]);
     expect(await all(stream)).toEqual([{ id: 1 }, { id: 2 }]);
