@@ -42,14 +42,20 @@ export interface CollectorHarness {
   /** What the device cache was told last. */
   readonly known: { devices: readonly Device[] | undefined; services: readonly Pick<VirtualService, "name" | "addresses">[] | undefined; latestVersion: string | undefined };
   /** One run; its gauges are committed, or kept when it rejects. Throws when it emitted what the collector does not declare. */
-  run(options?: { readonly signal?: AbortSignal; readonly window?: TimeWindow }): Promise<void>;
+  readonly run: (options?: { readonly signal?: AbortSignal; readonly window?: TimeWindow }) => Promise<void>;
   /** Live series whose metric's name begins so. */
-  series(prefix?: string): string[];
+  readonly series: (prefix?: string) => string[];
   /** Records since the last call. */
-  records(): string[];
+  readonly records: () => string[];
 }
 
 const every = { intervalMs: 60_000 };
+
+/** The section `collectors.devices` unless configured. */
+export const deviceDefaults: NonNullable<CollectorOptions["devices"]> = {
+  ...every, collectRoutes: false, collectConnectivity: true, collectPosture: false, collectDeviceInvites: true, postureLogMode: "changes",
+  attributeNamespaces: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"], collectTagRollup: true, tagRollupLimit: 50,
+};
 
 /** The options of a network with the defaults of the configuration and every collector of the present state on. */
 export function networkOptions({ collectors = {}, cardinality = {}, outdatedMinorThreshold = 3 }: HarnessOptions = {}): NetworkOptions {
@@ -57,11 +63,7 @@ export function networkOptions({ collectors = {}, cardinality = {}, outdatedMino
     name: "example.test", outdatedMinorThreshold, selfObservability: true,
     provider: { kind: "headscale", url: "http://127.0.0.1:9", apiKey: { sentSecret: "unused", origin: "test" }, maxResponseBytes: 1 << 20, http: { timeoutMs: 1_000, maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, rateLimit: 0 } },
     collectors: {
-      devices: {
-        ...every, collectRoutes: false, collectConnectivity: true, collectPosture: false, collectDeviceInvites: true, postureLogMode: "changes",
-        attributeNamespaces: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"], collectTagRollup: true, tagRollupLimit: 50,
-      },
-      users: every, keys: { ...every, expiryWarnMs: 168 * 3_600_000 }, settings: every, acl: { ...every, validate: true }, dns: every, contacts: every, webhooks: { ...every, desiredEvents: [] },
+      devices: deviceDefaults, users: every, keys: { ...every, expiryWarnMs: 168 * 3_600_000 }, settings: every, acl: { ...every, validate: true }, dns: every, contacts: every, webhooks: { ...every, desiredEvents: [] },
       postureIntegrations: every, logStream: every, oauthApps: every, services: { ...every, collectHosts: true },
       flowlogs: undefined, auditlogs: undefined, k8sAudit: undefined, nodeMetrics: undefined, ...collectors,
     },
