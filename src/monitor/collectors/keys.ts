@@ -78,7 +78,7 @@ function sayScopes({ scope }: CollectorDeps, sweep: Tick["sweep"], { scopes }: K
   const highest = scopeClass(scopes);
   sweep.gauge(keyScopes, scopes.length, identity);
   for (const each of scopeClasses) sweep.gauge(keyScopeClass, Number(each === highest), { ...identity, "vpn.key.scope_class": each });
-  scope.log(keyScopesRecord, `the credential has ${scopes.length} scopes`, { ...identity, "vpn.key.scope_values": scopes.join(",") });
+  scope.log(keyScopesRecord, `scopes of the credential: ${scopes.length}`, { ...identity, "vpn.key.scope_values": scopes.join(",") });
 }
 
 function warnOfExpiry({ scope, annotations, network }: CollectorDeps, { nowMs, expiryWarnMs }: { readonly nowMs: number; readonly expiryWarnMs: number }, key: Key): void {
@@ -86,7 +86,7 @@ function warnOfExpiry({ scope, annotations, network }: CollectorDeps, { nowMs, e
   const leftMs = (expiresMs ?? 0) - nowMs;
   if (expiresMs === undefined || leftMs <= 0 || leftMs > expiryWarnMs) return;
   const seconds = String(Math.floor(leftMs / 1_000));
-  scope.log(keyExpiringRecord, `the key expires in ${seconds} seconds`, { ...identityOf(key), "vpn.key.expires_in_seconds": seconds });
+  scope.log(keyExpiringRecord, `the key expires in ${seconds} s`, { ...identityOf(key), "vpn.key.expires_in_seconds": seconds });
   // Keys of two types may have one id (Headscale).
   annotations.tell({ category: "expiry", timeMs: nowMs, tags: ["key", key.type], identity: `${network}/key/${key.type}/${key.id}/${expiresMs}`, text: `Key ${key.id} of type ${key.type} expires on ${dayOf(expiresMs)}.` });
 }

@@ -98,8 +98,8 @@ describe("The collector of devices", () => {
     const far = { region: "Tokyo", preferred: false, seconds: 0.2 };
     const { run, series } = open({
       devices: [
-        aDevice("easy", { connectivity: connectivity({ latency: [near, far], endpoints: ["203.0.113.9:41641", "10.0.0.1:41641"], supports: { udp: true, ipv6: true } }) }),
         aDevice("hard", { connectivity: connectivity({ latency: [{ ...near, preferred: false, seconds: 0.005 }], hardNat: true, supports: { udp: true, pcp: false } }) }),
+        aDevice("easy", { connectivity: connectivity({ latency: [near, far], endpoints: ["203.0.113.9:41641", "10.0.0.1:41641"], supports: { udp: true, ipv6: true } }) }),
         aDevice("mute", { connectivity: connectivity() }), aDevice("none"),
       ],
     });

@@ -8,7 +8,7 @@ import { giveWay } from "../give-way.ts";
 /** Calls on their way at once. */
 const IN_FLIGHT = 4;
 /** Answers learnt from between two breaks. */
-const STRETCH = 250;
+const STRETCH = 200;
 /** So many own devices refused, and none answered: the credential may not ask, and a large fleet is not asked to its end. */
 const REFUSALS = 25;
 

@@ -77,5 +77,5 @@ function logPosture({ deps, logged, always }: PostureLog, identity: Identity, { 
   const digest = createHash("sha256").update(details).digest("base64");
   if (!always && logged.get(identity["host.id"]) === digest) return;
   logged.set(identity["host.id"], digest);
-  deps.scope.log(devicePostureRecord, `${attributes.size} posture attributes`, { ...identity, "vpn.device.posture.details": details });
+  deps.scope.log(devicePostureRecord, `posture attributes: ${attributes.size}`, { ...identity, "vpn.device.posture.details": details });
 }

@@ -47,7 +47,7 @@ describe("The posture of devices", () => {
 
   it("is written down at first sight and when it changed, whatever the order of its attributes, and a device that left is new again", async () => {
     const { run, records, provider } = open({ devices: [aDevice("a")], devicePosture: posture({ b: 1, a: "x" }) });
-    const line = 'info vpn.device.posture {"host.name":"a","host.id":"a","vpn.device.posture.details":"{\\"a\\":\\"x\\",\\"b\\":1}"} 2 posture attributes';
+    const line = 'info vpn.device.posture {"host.name":"a","host.id":"a","vpn.device.posture.details":"{\\"a\\":\\"x\\",\\"b\\":1}"} posture attributes: 2';
     await run();
     expect(records()).toEqual([line]);
     provider.answers.devicePosture = posture({ a: "x", b: 1 });
