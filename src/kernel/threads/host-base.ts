@@ -1,5 +1,6 @@
 /** What every host is, on whichever thread its service runs: a component with a place among the others and topics to listen to. */
 import { StewardError } from "../base/errors.ts";
+import { createDeadline } from "../supervisor/deadline.ts";
 import type { Health, Supervisor } from "../supervisor/component.ts";
 import { RESTART, type HostDeps, type HostSpec } from "./host-spec.ts";
 import type { ThreadHost } from "./placed.ts";
@@ -27,6 +28,14 @@ export abstract class HostBase {
 
   events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     return this.topics.listen(topic, signal);
+  }
+
+  /** Lets what the stopped service left on its ports be taken, until a monotonic time. Never rejects. */
+  protected async drained(endsAtMs: number): Promise<void> {
+    const { clock, log, drained } = this.deps;
+    const leftMs = endsAtMs - clock.monotonic();
+    if (drained === undefined || leftMs <= 0) return;
+    await createDeadline(clock, leftMs).wait(drained(leftMs).catch((error: unknown) => log.warn("what a service left could not be taken", { name: this.name, error })));
   }
 
   protected notRunning(): StewardError {

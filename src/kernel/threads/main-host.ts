@@ -1,4 +1,5 @@
 /** A service on the main thread, behind the same face as one in a thread of its own. */
+import type { MessagePort } from "node:worker_threads";
 import { StewardError } from "../base/errors.ts";
 import { createCall, type Service } from "../service.ts";
 import type { ComponentState, Health } from "../supervisor/component.ts";
@@ -11,6 +12,8 @@ import { startResident, type Resident } from "./resident.ts";
 /** A host that runs the service right here. */
 export class MainHost extends HostBase implements ThreadHost {
   #resident: (Resident & { readonly answer: Answer }) | undefined;
+  /** Those that the service speaks over now. */
+  #ports: readonly MessagePort[] = [];
   #inFlight = 0;
   #calls = 0;
 
@@ -24,7 +27,7 @@ export class MainHost extends HostBase implements ThreadHost {
     // Copied as a thread would get them, so that a service cannot come to rely on sharing them.
     const options: unknown = structuredClone(this.spec.options);
     const publish = (topic: string, body: Uint8Array): void => this.topics.publish(topic, new Uint8Array(body));
-    const resident = await startResident({ clock, ids, log: this.deps.log.child(this.name), publish, ports: this.deps.ports?.() ?? {} }, this.spec.code, options, signal);
+    const resident = await startResident({ clock, ids, log: this.deps.log.child(this.name), publish, ports: this.#newPorts() }, this.spec.code, options, signal);
     this.#resident = { ...resident, answer: createAnswers(resident.service) };
   }
 
@@ -32,7 +35,11 @@ export class MainHost extends HostBase implements ThreadHost {
     const resident = this.#resident;
     this.#resident = undefined;
     this.topics.close();
-    await resident?.supervisor.stop(deadlineMs);
+    if (resident === undefined) return this.#closePorts();
+    const endsAtMs = this.deps.clock.monotonic() + deadlineMs;
+    await resident.supervisor.stop(deadlineMs);
+    await this.drained(endsAtMs);
+    this.#closePorts();
   }
 
   health(): Health {
@@ -68,12 +75,31 @@ export class MainHost extends HostBase implements ThreadHost {
     }
   }
 
+  renewPorts(): void {
+    if (this.#resident === undefined) return;
+    const before = this.#ports;
+    this.#resident.renewPorts(this.#newPorts());
+    for (const port of before) port.close();
+  }
+
   states(): readonly ComponentState[] {
     return this.#resident?.supervisor.states() ?? [];
   }
 
   status(): PlacementStatus {
     return { on: "main", inFlight: this.#inFlight, calls: this.#calls, dropped: 0, missedEvents: this.topics.missed };
+  }
+
+  #newPorts(): Readonly<Record<string, MessagePort>> {
+    const ports = this.deps.ports?.() ?? {};
+    this.#ports = Object.values(ports);
+    return ports;
+  }
+
+  /** As those of a thread close with it. */
+  #closePorts(): void {
+    for (const port of this.#ports) port.close();
+    this.#ports = [];
   }
 
   #running(): Resident & { readonly answer: Answer } {

@@ -1,11 +1,12 @@
 /**
  * Everything that travels between the main thread and the thread of a service (KERNEL §5). Data only: bodies move, nothing
- * carries a live object.
+ * carries a live object but a port.
  *
  *     call ─▶ reply                       one answer
  *     call ─▶ reply(more), chunk…, end    a stream; at most `CREDIT` chunks are under way, `credit` asks for more
  *     cancel ─▶                           nobody waits any more; nothing comes back
  */
+import type { MessagePort } from "node:worker_threads";
 import type { ErrorMessage } from "../base/error-message.ts";
 import type { Call, PlainRoute } from "../service.ts";
 import type { ComponentState } from "../supervisor/component.ts";
@@ -56,6 +57,7 @@ export type ToThread =
   | { readonly kind: "cancel"; readonly id: number }
   | { readonly kind: "credit"; readonly id: number }
   | { readonly kind: "listen" | "unlisten"; readonly topic: string }
+  | { readonly kind: "ports"; readonly ports: Readonly<Record<string, MessagePort>> }
   | { readonly kind: "stop"; readonly deadlineMs: number };
 
 /** From the service's thread. */

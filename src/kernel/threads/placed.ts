@@ -19,6 +19,8 @@ export interface ThreadContext {
   publish(topic: string, body: Uint8Array): void;
   /** What it was given to speak with other threads, e.g. telemetry, by name. */
   readonly ports: Readonly<Record<string, MessagePort>>;
+  /** Hears of new ports that take the place of those, e.g. because telemetry has started anew. One handler, set while the service is made. */
+  onPorts(handler: (ports: Readonly<Record<string, MessagePort>>) => void): void;
 }
 
 /** Makes a service. Options are plain data; it keeps no state outside of what it makes, so it can be made twice. */
@@ -81,6 +83,8 @@ export interface ThreadHost extends Component {
   call(method: string, body: Uint8Array, options: CallOptions): Promise<ThreadReply>;
   /** What the service publishes from now on; a listener that is 64 events behind misses the oldest. Ends with the signal, and when the service stops or breaks. */
   events(topic: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Gives a running service new ports of `HostDeps.ports`; without one that runs it does nothing. */
+  renewPorts(): void;
   /** How its own parts stand, as far as is known. */
   states(): readonly ComponentState[];
   status(): PlacementStatus;

@@ -18,6 +18,8 @@ export interface ResidentDeps {
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
 
+type Ports = ResidentDeps["ports"];
+
 /** Where its code is, as data. */
 export interface ResidentCode {
   readonly name: string;
@@ -29,6 +31,8 @@ export interface ResidentCode {
 export interface Resident {
   readonly service: Service;
   readonly supervisor: Supervisor;
+  /** Tells the service of new ports. */
+  readonly renewPorts: (ports: Ports) => void;
 }
 
 /** Imports, makes and starts. When that fails, what had started is stopped again. */
@@ -37,13 +41,14 @@ export async function startResident(deps: ResidentDeps, code: ResidentCode, opti
   const make = module[code.export];
   assert(typeof make === "function", `${code.file} exports ${code.export}`);
   const supervisor = createSupervisor({ clock: deps.clock, log: deps.log });
-  const service = await (make as CreatePlaced<unknown>)({ ...deps, add: (component) => supervisor.add(component) }, options);
+  let hear: (ports: Ports) => void = () => undefined;
+  const service = await (make as CreatePlaced<unknown>)({ ...deps, add: (component) => supervisor.add(component), onPorts: (handler) => void (hear = handler) }, options);
   const stop = (): void => void supervisor.stop(0);
   signal.addEventListener("abort", stop, { once: true });
   try {
     signal.throwIfAborted();
     await supervisor.start();
-    return { service, supervisor };
+    return { service, supervisor, renewPorts: (ports) => hear(ports) };
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -30,6 +30,7 @@ port.on("message", (message: ToThread) => {
     case "credit": return dispatcher?.credit(message.id);
     case "listen": return void topics.add(message.topic);
     case "unlisten": return void topics.delete(message.topic);
+    case "ports": return resident?.renewPorts(message.ports);
     case "stop": return void stop(message.deadlineMs);
   }
 });

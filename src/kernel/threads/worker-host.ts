@@ -71,6 +71,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
 
   async stop(deadlineMs: number): Promise<void> {
     const worker = this.#worker;
+    const endsAtMs = this.deps.clock.monotonic() + deadlineMs - TERMINATE_MS;
     this.#watch?.[Symbol.dispose]();
     this.#service = undefined;
     if (worker !== undefined) {
@@ -81,6 +82,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
       this.#post({ kind: "stop", deadlineMs: Math.max(0, deadlineMs - TERMINATE_MS) });
       await promise;
       timer[Symbol.dispose]();
+      await this.drained(endsAtMs);
       this.#forget();
       await worker.terminate();
     }
@@ -105,6 +107,12 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const owned = ownBytes(body);
     this.#post({ kind: "call", id, method, encoding, requestId, deadlineMs, body: owned, ...(caller === undefined ? {} : { caller }) }, owned.byteLength === 0 ? [] : [owned.buffer]);
     return await reply;
+  }
+
+  renewPorts(): void {
+    if (this.#service === undefined) return;
+    const ports = this.deps.ports?.() ?? {};
+    this.#worker?.postMessage({ kind: "ports", ports } satisfies ToThread, Object.values(ports));
   }
 
   states(): readonly ComponentState[] {

@@ -1,3 +1,5 @@
+import { MessageChannel } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -57,6 +59,62 @@ function listen(host: ThreadHost, topic: string): string[] {
   })();
   return heard;
 }
+
+/** Ports to the service, one more for each time it is given some, and what it answers on each. */
+function pingPorts(): { readonly ports: () => Readonly<Record<string, MessagePort>>; readonly ours: MessagePort[]; ask(at: number, word: string): Promise<unknown> } {
+  const ours: MessagePort[] = [];
+  onTestFinished(() => ours.forEach((port) => port.close()));
+  return {
+    ours,
+    ports() {
+      const { port1, port2 } = new MessageChannel();
+      ours.push(port1);
+      return { pings: port2 };
+    },
+    ask: (at, word) => new Promise((resolve) => {
+      ours[at]?.once("message", resolve);
+      ours[at]?.postMessage(word);
+    }),
+  };
+}
+
+describe.each<Placement>(["main", "thread"])("the ports of a service placed on %s", (on) => {
+  it("are answered until what the stopped service left was taken, and closed then", async () => {
+    const { ports, ours, ask } = pingPorts();
+    const heard: unknown[] = [];
+    const host = placeService({ ...deps, ports, drained: async () => void heard.push(await ask(0, "last")) }, sampleModule, { on, options: { greeting: "hello" } });
+    await host.start(never, () => undefined);
+    expect(await ask(0, "first")).toBe("first heard");
+    const closed = new Promise((resolve) => ours[0]?.once("close", resolve));
+    await host.stop(5000);
+    expect(heard).toEqual(["last heard"]);
+    await closed;
+  });
+
+  it("can be renewed while it runs", async () => {
+    const { ports, ours, ask } = pingPorts();
+    const host = placeService({ ...deps, ports }, sampleModule, { on, options: { greeting: "hello" } });
+    host.renewPorts();
+    expect(ours).toHaveLength(0);
+    await host.start(never, () => undefined);
+    host.renewPorts();
+    expect(await ask(1, "again")).toBe("again heard");
+    await host.stop(5000);
+    host.renewPorts();
+    expect(ours).toHaveLength(2);
+  });
+
+  it("do not hold a stop up beyond its deadline", async () => {
+    const logged: string[] = [];
+    const host = placeService({ ...deps, log: createLog({ level: "warn", format: "text", write: (line) => logged.push(line), now: () => 0 }), drained: () => new Promise(() => undefined) }, sampleModule, { on, options: { greeting: "hello" } });
+    await host.start(never, () => undefined);
+    await host.stop(400);
+    const failing = placeService({ ...deps, log: createLog({ level: "warn", format: "text", write: (line) => logged.push(line), now: () => 0 }), drained: () => Promise.reject(new Error("gone")) }, sampleModule, { on, options: { greeting: "hello" } });
+    await failing.start(never, () => undefined);
+    await failing.stop(1000);
+    expect(logged.join("")).toContain("what a service left could not be taken name=sample");
+  });
+});
 
 describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
   it("answers with what was asked, whole numbers included", async () => {
