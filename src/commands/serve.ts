@@ -81,6 +81,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
+  telemetry.reportComponents(house.supervisor);
   heed(house, signals);
   try {
     await house.supervisor.start();
@@ -125,6 +126,7 @@ function components(house: House): Component[] {
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
   if (house.tokens !== undefined) parts.push(house.tokens.component);
+  if (house.telemetry.telemetry.pull !== undefined) parts.push(house.telemetry.telemetry.pull);
   parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)));
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
@@ -203,11 +205,12 @@ function tlsOf(config: Config): { readonly tls?: ListenTls } {
 }
 
 /** The start line first, then what a person wants to know. */
-async function greet({ configuration, dedup, tokens, gateway, log, notifier }: House): Promise<void> {
+async function greet({ configuration, dedup, tokens, gateway, log, notifier, telemetry }: House): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
   process.stdout.write(`steward listening on ${url}\n`);
+  telemetry.telemetry.openOutput();
   notifier.ready(`listening on ${url}`);
   if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
   const demo = tokens?.demo();

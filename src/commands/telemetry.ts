@@ -1,31 +1,31 @@
 /** The process's telemetry as it is configured: where metrics are pushed, and the route that they are pulled from. */
-import { readFileSync } from "node:fs";
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { RootLog } from "../kernel/base/log.ts";
 import { Secret } from "../kernel/base/secret.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Schema } from "../kernel/config/key.ts";
-import { otlpLogAttributeBytes, otlpLogBodyBytes, otlpMetricBatchSize, otlpMetricInterval } from "../kernel/config/otlp-keys.ts";
-import { batchSettings, exporterOptions } from "../kernel/config/otlp-options.ts";
-import type { ExporterOptions } from "../kernel/config/otlp-options.ts";
 import { tracingEnabled, tracingRemoteParent, tracingSampler, tracingSamplerArg } from "../kernel/config/tracing-keys.ts";
 import type { Job } from "../kernel/jobs/types.ts";
 import type { Pool } from "../kernel/pool/types.ts";
+import type { Listener } from "../kernel/listen/listener.ts";
 import type { PlainRoute } from "../kernel/service.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
+import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { acceptedFormat } from "../kernel/telemetry/exposition/text.ts";
-import { reportPool, reportProcess, reportTelemetry } from "../kernel/telemetry/house-report.ts";
+import { reportCertificate, reportComponents, reportPool } from "../kernel/telemetry/house-report.ts";
 import { createJobsReport } from "../kernel/telemetry/jobs-report.ts";
-import type { OtlpTarget, TelemetryOptions } from "../kernel/telemetry/options.ts";
 import { createRequestObserver, reportPort } from "../kernel/telemetry/requests.ts";
 import type { ReportedPort, RequestObserver } from "../kernel/telemetry/requests.ts";
 import { processResource } from "../kernel/telemetry/resource.ts";
+import { reportProcess } from "../kernel/telemetry/runtime-report.ts";
 import { reportState } from "../kernel/telemetry/state-report.ts";
+import { reportTelemetry } from "../kernel/telemetry/telemetry-report.ts";
 import { createTelemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Tracing } from "../kernel/telemetry/tracing.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
+import { telemetryOptions } from "./telemetry-options.ts";
 
 /** The families that `/api/v1/metrics` shows (RESOLUTIONS §2, Metrics endpoints). */
 const SHOWN: readonly string[] = [
@@ -57,19 +57,22 @@ export interface HouseTelemetry {
   readonly jobChanged: (job: Job) => void;
   /** The factory with what it opens reported. */
   reportState(state: StateFactory): StateFactory;
-  /** Reports the gateway's port for as long as the process lives. */
-  reportPort(port: ReportedPort): void;
+  /** Reports the gateway's port, and its certificate, for as long as the process lives. */
+  reportPort(port: ReportedPort & Pick<Listener, "certificate">): void;
+  /** Reports the failures of the process's components for as long as it lives. */
+  reportComponents(supervisor: Pick<Supervisor, "states">): void;
 }
 
 /** Lines of the log are exported when there is a receiver for them, spans when tracing is on too. */
 export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<HouseTelemetry> {
   const { config, clock, log, version } = deps;
-  const options = optionsOf(config, deps.pull);
+  const options = telemetryOptions(config, deps.pull);
   const telemetry = createTelemetry({ clock, log: log.child("telemetry") }, options);
   const scope = telemetry.scope({ name: "process", resource: processResource(), logResource: { "service.version": version }, constants: {} });
   reportProcess(scope, { version });
   reportPool(scope, deps.pool);
   reportTelemetry(scope, telemetry);
+  reportCertificate(scope, "metrics", () => telemetry.status().ledger?.pull?.certificate);
   log.conceal(secretsAmong(deps.schema.map((key) => config.get(key))));
   if (options.logs !== undefined) log.tap((line) => telemetry.line(line));
   const tracing = await tracingOf(config, telemetry);
@@ -77,7 +80,11 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
   return {
     telemetry, scope, jobChanged: createJobsReport(scope), observe: createRequestObserver({ scope, clock, ...(tracing === undefined ? {} : { tracing }) }),
     reportState: (state) => reportState(scope, state, clock),
-    reportPort: (port) => void reportPort(scope, port),
+    reportPort(port) {
+      reportPort(scope, port);
+      reportCertificate(scope, "gateway", () => port.certificate());
+    },
+    reportComponents: (supervisor) => void reportComponents(scope, () => supervisor.states().map(({ name, crashes }) => ({ name, errors: crashes + (name === telemetry.pull?.name ? telemetry.status().ledger?.pull?.failures ?? 0 : 0) }))),
   };
 }
 
@@ -96,36 +103,6 @@ async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing 
   if (!config.get(tracingEnabled)) return undefined;
   const { createTracing } = await import("../kernel/telemetry/tracing.ts");
   return createTracing({ sampler: config.get(tracingSampler), ratio: config.get(tracingSamplerArg), remoteParent: config.get(tracingRemoteParent) }, (make) => telemetry.span(make));
-}
-
-function optionsOf(config: Config, pull: boolean): TelemetryOptions {
-  const metrics = exporterOptions(config, "metrics");
-  const logs = exporterOptions(config, "logs");
-  const traces = config.get(tracingEnabled) ? exporterOptions(config, "traces") : undefined;
-  return {
-    pull,
-    ...(metrics === undefined ? {} : { metrics: { ...targetOf(metrics), intervalMs: config.get(otlpMetricInterval), batchSize: config.get(otlpMetricBatchSize) } }),
-    ...(logs === undefined ? {} : { logs: { ...targetOf(logs), ...batchSettings(config, "logs"), limits: { body: config.get(otlpLogBodyBytes), attribute: config.get(otlpLogAttributeBytes) } } }),
-    ...(traces === undefined ? {} : { traces: { ...targetOf(traces), ...batchSettings(config, "traces") } }),
-  };
-}
-
-function targetOf({ protocol, endpoint, headers, basic, compression, timeoutMs, retry, tls }: ExporterOptions): OtlpTarget {
-  const { insecure, skipVerify, caFile, certFile, keyFile } = tls;
-  return {
-    protocol, endpoint, compression, timeoutMs, retry,
-    headers: { ...Object.fromEntries(headers), ...(basic === undefined ? {} : { authorization: basicAuthorization(basic) }) },
-    tls: {
-      insecure, insecureSkipVerify: skipVerify,
-      ...(caFile === "" ? {} : { ca: readFileSync(caFile, "utf8") }),
-      ...(certFile === "" ? {} : { cert: readFileSync(certFile, "utf8") }),
-      ...(keyFile === "" ? {} : { key: Secret.of(readFileSync(keyFile, "utf8"), keyFile) }),
-    },
-  };
-}
-
-function basicAuthorization({ user, password }: NonNullable<ExporterOptions["basic"]>): Secret {
-  return password.use((value) => Secret.of(`Basic ${Buffer.from(`${user}:${value}`).toString("base64")}`, password.origin));
 }
 
 /** `/api/v1/metrics`: the exposition, or while the switch is off 404 as text (contract dedup §4.1, RESOLUTIONS D32). */

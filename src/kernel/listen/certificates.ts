@@ -16,6 +16,10 @@ export interface CertificateStatus {
   readonly notAfter: number;
   /** When another pair was taken into use; undefined while the first one serves. */
   readonly lastReloadAt: number | undefined;
+  /** When the pair in use was taken into use. */
+  readonly loadedAt: number;
+  /** How often the files were found unusable, each state of them once. */
+  readonly failures: number;
   /** When the files were last found unusable. They may be good again since. */
   readonly lastFailureAt: number | undefined;
   /** Why; empty as long as there was no failure. */
@@ -49,6 +53,8 @@ class WatchedPair implements Certificates {
   #used = "";
   #refused = "";
   #lastReloadAt: number | undefined;
+  #loadedAt = 0;
+  #failures = 0;
   #lastFailureAt: number | undefined;
   #lastFailure = "";
   #timer: Disposable | undefined;
@@ -64,6 +70,7 @@ class WatchedPair implements Certificates {
     const texts = await readPair(this.#files);
     this.#pair = parsePair(texts, this.#files);
     this.#used = digest(texts);
+    this.#loadedAt = this.#deps.clock.now();
     this.#arm();
   }
 
@@ -77,7 +84,7 @@ class WatchedPair implements Certificates {
     return {
       fingerprint: createHash("sha256").update(leaf.raw).digest("hex"),
       notBefore: Date.parse(leaf.validFrom), notAfter: Date.parse(leaf.validTo),
-      lastReloadAt: this.#lastReloadAt, lastFailureAt: this.#lastFailureAt, lastFailure: this.#lastFailure,
+      lastReloadAt: this.#lastReloadAt, loadedAt: this.#loadedAt, failures: this.#failures, lastFailureAt: this.#lastFailureAt, lastFailure: this.#lastFailure,
     };
   }
 
@@ -108,6 +115,7 @@ class WatchedPair implements Certificates {
     this.#used = seen;
     this.#refused = "";
     this.#lastReloadAt = this.#deps.clock.now();
+    this.#loadedAt = this.#lastReloadAt;
     this.#deps.log.info("another certificate is in use", { file: this.#files.certFile, not_after: pair.leaf.validToDate.toISOString() });
   }
 
@@ -116,7 +124,9 @@ class WatchedPair implements Certificates {
     const known = seen === this.#refused && reason === this.#lastFailure;
     this.#refused = seen;
     this.#lastFailure = reason;
-    if (!known) this.#deps.log.warn("the certificate's files cannot be used; the last good pair stays in use", { reason });
+    if (known) return;
+    this.#failures += 1;
+    this.#deps.log.warn("the certificate's files cannot be used; the last good pair stays in use", { reason });
   }
 }
 

@@ -71,8 +71,8 @@ function parseKey(text: string, file: string): KeyObject {
   }
 }
 
-// Not blocking: a FIFO in the place of a file would hold a thread for ever.
-async function readPlainFile(path: string): Promise<string> {
+/** The text of a plain file of at most 1 MiB. Throws `invalid`, naming the file. Not blocking: a FIFO in its place would hold a thread for ever. */
+export async function readPlainFile(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size } = await file.stat().then((stat) => (stat.isFile() ? stat : { size: Infinity }));

@@ -7,7 +7,8 @@ import { delay, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { formatAddress, type Address } from "../config/address.ts";
 import { bind, refuseOpenAddress } from "./bind.ts";
-import { createCertificates, type Certificates, type CertificateStatus } from "./certificates.ts";
+import { createCertificates, RELOAD_MS, type Certificates, type CertificateStatus } from "./certificates.ts";
+import { createClientAuthorities, type ClientAuthorities, type ClientCertificates } from "./client-certificates.ts";
 import { createConnections, type Connections } from "./connections.ts";
 import type { Handler } from "./exchange.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
@@ -23,6 +24,8 @@ import { createUncommonMethods, type UncommonMethod } from "./uncommon-methods.t
 export interface ListenTls extends TlsFiles {
   /** How often the files are read again, in milliseconds; 5000 when not given. */
   readonly reloadMs?: number;
+  /** What is asked of clients; nothing when not given. */
+  readonly clients?: ClientCertificates;
 }
 
 /** What is listened for. */
@@ -98,6 +101,7 @@ class PortListener implements Listener {
   readonly #tls: TlsSide;
   readonly #draining = new AbortController();
   readonly #certificates: Certificates | undefined;
+  readonly #authorities: ClientAuthorities | undefined;
   #front: Server | undefined;
   #stopped: Promise<void> | undefined;
   /** Called when a draining listener has lost its last connection. */
@@ -114,7 +118,9 @@ class PortListener implements Listener {
     const uncommon = spec.rescue === undefined ? undefined : createUncommonMethods({ methods: spec.rescue, headMs: this.#limits.headerMs }, deps.clock);
     this.#h1 = createHttp1Side(this.#limits, { handle: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
     this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, { ...deps, connections });
-    this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, log: deps.log });
+    const clients = spec.tls?.clients;
+    this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, clientAuth: clients?.mode ?? "none", log: deps.log });
+    this.#authorities = clients?.caFile === undefined || clients.mode === "none" ? undefined : createClientAuthorities(clients.caFile, deps, spec.tls?.reloadMs ?? RELOAD_MS);
     this.#certificates = spec.tls === undefined ? undefined : createCertificates(spec.tls, deps, spec.tls.reloadMs);
   }
 
@@ -145,10 +151,15 @@ class PortListener implements Listener {
 
   async start(): Promise<void> {
     await this.#certificates?.start();
+    await this.#authorities?.start().catch((error: unknown) => {
+      this.#certificates?.stop();
+      throw error;
+    });
     // Half-open like every HTTP/1.1 server: a client may end its side after the request and still read the answer.
     const front = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
     await bind(front, this.#spec).catch((error: unknown) => {
       this.#certificates?.stop();
+      this.#authorities?.stop();
       throw error;
     });
     front.on("error", (error) => this.#deps.log.error("the listener failed", { error }));
@@ -177,7 +188,9 @@ class PortListener implements Listener {
       if (protocol === "tls") this.#turnAway(socket, NO_TLS);
       else this.#serve(socket, protocol);
     } else if (protocol === "tls") {
-      this.#tls.take(socket, pair, (secured, agreed) => {
+      const clientCa = this.#authorities?.current();
+      if (this.#authorities !== undefined && clientCa === undefined) return void socket.destroy();
+      this.#tls.take(socket, { pair, clientCa }, (secured, agreed) => {
         this.#connections.hold(secured);
         this.#connections.forget(socket);
         this.#serve(secured, agreed);
@@ -206,6 +219,7 @@ class PortListener implements Listener {
   async #drain(deadlineMs: number): Promise<void> {
     this.#draining.abort();
     this.#certificates?.stop();
+    this.#authorities?.stop();
     this.#front?.close();
     const closed = new Promise<void>((resolve) => {
       this.#empty = resolve;

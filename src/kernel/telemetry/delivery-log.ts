@@ -1,7 +1,7 @@
 /** What the log says about delivery: the first failure of a signal and class, a summary every 5 minutes, and the recovery. */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { ErrorClass, LedgerView, Signal, SignalLedger } from "./status.ts";
+import type { ErrorClass, LedgerView, Signal, SignalLedger, SuppressedLines } from "./status.ts";
 import { signals } from "./status.ts";
 
 const SUMMARY_MS = 5 * 60_000;
@@ -20,6 +20,8 @@ interface Told {
 export class DeliveryLog {
   readonly #clock: Clock;
   readonly #log: Log;
+  /** Lines withheld since the process started, by signal and class. */
+  readonly #withheld = new Map<string, SuppressedLines>();
   readonly #told: Record<Signal, Told> = { metrics: untold(), logs: untold(), traces: untold() };
 
   constructor(clock: Clock, log: Log) {
@@ -34,6 +36,16 @@ export class DeliveryLog {
   /** A sentence for each signal in an outage. */
   failing(): string[] {
     return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} are not delivered (${this.#told[signal].errorClass})`);
+  }
+
+  /** Lines that were not written while an outage lasted. */
+  suppressed(): SuppressedLines[] {
+    return [...this.#withheld.values()];
+  }
+
+  #withhold(signal: Signal, errorClass: ErrorClass, more: number): void {
+    const key = `${signal} ${errorClass}`;
+    this.#withheld.set(key, { signal, errorClass, lines: (this.#withheld.get(key)?.lines ?? 0) + more });
   }
 
   #hearSignal(signal: Signal, now: SignalLedger): void {
@@ -55,6 +67,7 @@ export class DeliveryLog {
     const atMs = this.#clock.monotonic();
     if (told.errorClass === now.lastFailureClass && atMs - told.atMs < SUMMARY_MS) {
       told.suppressed += now.failures - told.failures;
+      this.#withhold(signal, told.errorClass ?? "other", now.failures - told.failures);
       return;
     }
     this.#log.warn(`${signal} could not be delivered`, { class: now.lastFailureClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed });

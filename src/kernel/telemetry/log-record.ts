@@ -19,12 +19,14 @@ const SPAN_ID = /^[0-9a-f]{16}$/;
 /** A record of the catalogue; attributes that are not on the row stay out. */
 export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { nowMs, limits }: { nowMs: number; limits: LogLimits }): WireLog {
   const attributes: Record<string, AttributeValue> = {};
+  const cutter = new Cutter();
   for (const name of row.attributes) {
     const value = fields.attributes[name];
-    if (value !== undefined) attributes[name] = typeof value === "string" ? cut(value, limits.attribute) : value;
+    if (value !== undefined) attributes[name] = typeof value === "string" ? cutter.cut("attribute", value, limits.attribute) : value;
   }
   const name = row.family && fields.type !== undefined ? `${row.name}.${fields.type}` : row.name;
-  return { scope, name, severity: fields.severity ?? row.severity, body: cut(fields.body, limits.body), attributes, timeMs: fields.timeMs ?? nowMs, observedMs: fields.observedMs, trace: undefined };
+  const body = cutter.cut("body", fields.body, limits.body);
+  return { scope, name, severity: fields.severity ?? row.severity, body, attributes, timeMs: fields.timeMs ?? nowMs, observedMs: fields.observedMs, trace: undefined, ...cutter.said() };
 }
 
 /** A line of the log. Errors are said in the words of the semantic conventions, other structures as JSON. */
@@ -33,11 +35,13 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
   const trace = traceOf(traceId, spanId);
   const named = { ...rest, ...(trace === undefined ? { trace_id: traceId, span_id: spanId } : {}), component: line.component, ...exceptionOf(error) };
   const attributes: Record<string, AttributeValue> = {};
+  const cutter = new Cutter();
   for (const [name, value] of Object.entries(named)) {
-    const shown = attributeOf(value, limits.attribute);
+    const shown = attributeOf(value, (text) => cutter.cut("attribute", text, limits.attribute));
     if (shown !== undefined) attributes[name] = shown;
   }
-  return { scope, name: "", severity: line.level, body: cut(line.message, limits.body), attributes, timeMs: line.timeMs, observedMs: undefined, trace };
+  const body = cutter.cut("body", line.message, limits.body);
+  return { scope, name: "", severity: line.level, body, attributes, timeMs: line.timeMs, observedMs: undefined, trace, ...cutter.said() };
 }
 
 function traceOf(traceId: unknown, spanId: unknown): TraceIds | undefined {
@@ -59,14 +63,29 @@ function stackOf(error: unknown): string | undefined {
   return `${typeof stack === "string" ? stack : String(message)}${below === undefined ? "" : `\nCaused by: ${below}`}`;
 }
 
-function attributeOf(value: unknown, characters: number): AttributeValue | undefined {
+function attributeOf(value: unknown, cut: (text: string) => string): AttributeValue | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" || typeof value === "boolean") return value;
-  return cut(typeof value === "string" ? value : JSON.stringify(value), characters);
+  return cut(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** At most that many characters, never half a surrogate pair, the cut marked. */
-function cut(text: string, characters: number): string {
-  if (text.length <= characters) return text;
-  return `${text.slice(0, Math.max(0, characters - MARK.length)).replace(/[\uD800-\uDBFF]$/, "")}${MARK}`;
+/** Cuts the texts of one record and remembers how many bytes went. */
+class Cutter {
+  readonly #bytes = { body: 0, attribute: 0 };
+
+  cut(field: "body" | "attribute", text: string, characters: number): string {
+    if (text.length <= characters) return text;
+    const kept = start(text, characters);
+    this.#bytes[field] += Buffer.byteLength(text) - Buffer.byteLength(kept);
+    return `${kept}${MARK}`;
+  }
+
+  said(): Pick<WireLog, "cut"> {
+    return this.#bytes.body + this.#bytes.attribute === 0 ? {} : { cut: { ...this.#bytes } };
+  }
+}
+
+/** What stays of a text that is too long: with the mark at most that many characters, never half a surrogate pair. */
+function start(text: string, characters: number): string {
+  return text.slice(0, Math.max(0, characters - MARK.length)).replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -2,11 +2,11 @@
  * Every message between the threads that write series and the telemetry thread.
  *
  *   writer (main, monitor)                 telemetry thread                    host (main)
- *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose, credit, cancel, stop ->
- *   spans, mark ->    one MessagePort each |    spans-ack           parentPort | <- ready, ledger, flushed, chunk, stopped
+ *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose, credit, cancel, written, pull-stop, stop ->
+ *   spans, mark ->    one MessagePort each |    spans-ack           parentPort | <- ready, ledger, log, output, flushed, chunk, pull-stopped, stopped
  */
 import type { MessagePort } from "node:worker_threads";
-import type { LedgerView } from "./status.ts";
+import type { LedgerView, Observed } from "./status.ts";
 import type { Attributes, AttributeValue, Kind, Severity } from "./types.ts";
 
 /** Most series named or ended in one message, so that no message holds a thread up. */
@@ -60,6 +60,8 @@ export interface WireLog {
   readonly timeMs: number;
   readonly observedMs: number | undefined;
   readonly trace: TraceIds | undefined;
+  /** Bytes that were cut of its body and of its attributes, when some were. */
+  readonly cut?: { readonly body: number; readonly attribute: number };
 }
 
 /** Seconds and nanoseconds. */
@@ -123,12 +125,17 @@ export type HostMessage =
   | { readonly type: "expose"; readonly mark: number; readonly id: number; readonly query: ExposeQuery }
   | { readonly type: "credit"; readonly id: number }
   | { readonly type: "cancel"; readonly id: number }
+  | { readonly type: "written"; readonly id: number }
+  | { readonly type: "pull-stop"; readonly deadlineMs: number }
   | { readonly type: "stop"; readonly mark: number; readonly deadlineMs: number };
 
 /** To the host. */
 export type HostReply =
   | { readonly type: "ready" }
-  | { readonly type: "ledger"; readonly ledger: LedgerView }
+  | { readonly type: "ledger"; readonly ledger: LedgerView; readonly observed: readonly Observed[] }
+  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly type: "output"; readonly id: number; readonly text: string }
+  | { readonly type: "pull-stopped" }
   | { readonly type: "flushed"; readonly mark: number }
   | { readonly type: "chunk"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> | undefined; readonly failure: string | undefined; readonly last: boolean }
   | { readonly type: "stopped" };

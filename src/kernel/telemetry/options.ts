@@ -1,15 +1,17 @@
 /** What telemetry can be told, and the defaults that fill it up. */
 import { Secret } from "../base/secret.ts";
+import type { Address } from "../config/address.ts";
+import type { ClientAuth } from "../listen/client-certificates.ts";
 import { defaultLogLimits } from "./log-record.ts";
 import type { LogLimits } from "./log-record.ts";
 import { LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
-import type { BatchOptions, ThreadOptions, WireTarget } from "./thread/options.ts";
+import type { BatchOptions, ThreadOptions, WirePull, WireReload, WireTarget } from "./thread/options.ts";
 
 /** Where a signal goes. */
 export interface OtlpTarget {
-  readonly protocol: "grpc" | "http";
+  readonly protocol: "grpc" | "http" | "stdout";
   /**
-   * http: a base URL, to which `/v1/metrics` and so on is appended unless it ends so. grpc: `host:port`, or a URL whose
+   * stdout: not looked at. http: a base URL, to which `/v1/metrics` and so on is appended unless it ends so. grpc: `host:port`, or a URL whose
    * scheme then decides over TLS.
    */
   readonly endpoint: string;
@@ -22,6 +24,53 @@ export interface OtlpTarget {
   /** When a failed gRPC request is sent again. The HTTP exporter has a rule of its own: five times within the timeout. */
   readonly retry?: RetryOptions;
   readonly tls?: TlsOptions;
+  /** Bytes before compression; a larger request is not sent but counted as `invalid`. Absent or 0: no bound. */
+  readonly maxRequestBytes?: number;
+  /** gRPC: the connection is made anew after this time, e.g. to meet a balancer's new backends. Absent or 0: never. */
+  readonly reconnectMs?: number;
+  /** Reads credentials again while the thread runs. */
+  readonly reload?: ReloadOptions;
+  /** stdout: JSON over several lines. */
+  readonly pretty?: boolean;
+}
+
+/** Where credentials come from that may change. A file that cannot be used leaves the last good ones in use. */
+export interface ReloadOptions {
+  readonly everyMs: number;
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** Header name to the file of its value, white space around it left out. */
+  readonly headerFiles?: Readonly<Record<string, string>>;
+  /** HTTP Basic whose password is in a file. */
+  readonly basic?: { readonly user: string; readonly passwordFile: string };
+}
+
+/** The pull endpoint: `GET /metrics` on a port of its own, served by the telemetry thread (contract §2.1.8). */
+export interface PullOptions {
+  /** Port 0 lets the system choose; the log line `listening` shows which. */
+  readonly listen: Address;
+  /** Without one only a loopback address answers, unless `allowUnauthenticated`. */
+  readonly token?: Secret | undefined;
+  readonly allowUnauthenticated?: boolean;
+  /** Scrapes at once; one more is answered 503. Default 4. */
+  readonly maxInFlight?: number;
+  /** For one answer; default 8,000; 0 is none. */
+  readonly timeoutMs?: number;
+  /** Whether scrapes within 250 ms share one gathering; they do unless this is false. */
+  readonly coalesce?: boolean;
+  readonly tls?: PullTls | undefined;
+}
+
+/** TLS of the pull endpoint: PEM files, read again while it runs. */
+export interface PullTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly clientCaFile?: string | undefined;
+  /** Default `require_and_verify` with a `clientCaFile`, else `none`. */
+  readonly clientAuth?: ClientAuth | undefined;
+  /** Default 5,000. */
+  readonly reloadMs?: number;
 }
 
 /** Waits between tries grow by half; 0 or absent is the default. */
@@ -53,16 +102,20 @@ export interface QueueOptions {
   readonly batchSize?: number;
   /** Milliseconds between requests; default 1,000 for logs and 5,000 for spans. */
   readonly batchDelayMs?: number;
+  /** For one batch with all its repetitions; by default as long as those may take. */
+  readonly exportTimeoutMs?: number;
 }
 
-/** What runs. With none of the four there is no thread. */
+/** What runs. With none of the five there is no thread. */
 export interface TelemetryOptions {
   /** `intervalMs` 60,000 and `batchSize` 5,000 points a request unless given. */
   readonly metrics?: OtlpTarget & { readonly intervalMs?: number; readonly batchSize?: number };
   readonly logs?: OtlpTarget & QueueOptions & { readonly limits?: Partial<LogLimits> };
   readonly traces?: OtlpTarget & QueueOptions;
-  /** Whether metrics can be pulled. */
+  /** Whether metrics can be pulled through `expose`. */
   readonly pull: boolean;
+  /** The pull endpoint. */
+  readonly scrape?: PullOptions;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -73,14 +126,19 @@ const BATCH_POINTS = 5_000;
 const LOG_DELAY_MS = 1_000;
 const SPAN_DELAY_MS = 5_000;
 const SNAPSHOT_TIMEOUT_MS = 8_000;
+/** Of standard output: nobody is spared by waiting. */
+const OUTPUT_DELAY_MS = 10;
+const SCRAPES_IN_FLIGHT = 4;
+const SCRAPE_TIMEOUT_MS = 8_000;
 
 /** The options as the thread takes them, secrets opened for it. */
 export function compileOptions(options: TelemetryOptions): ThreadOptions {
-  const { metrics, logs, traces } = options;
+  const { metrics, logs, traces, scrape } = options;
   return {
     metrics: metrics && compileMetrics(metrics),
-    logs: logs && { ...compileTarget(logs), ...compileQueue(logs, { batchSize: LOGS_PER_MESSAGE, delayMs: LOG_DELAY_MS }) },
-    traces: traces && { ...compileTarget(traces), ...compileQueue(traces, { batchSize: SPANS_PER_MESSAGE, delayMs: SPAN_DELAY_MS }) },
+    logs: logs && compileItems(logs, { batchSize: LOGS_PER_MESSAGE, delayMs: LOG_DELAY_MS }),
+    traces: traces && compileItems(traces, { batchSize: SPANS_PER_MESSAGE, delayMs: SPAN_DELAY_MS }),
+    pull: scrape && compilePull(scrape),
     snapshotTimeoutMs: SNAPSHOT_TIMEOUT_MS,
   };
 }
@@ -90,10 +148,28 @@ export function compileLimits(limits: Partial<LogLimits> = {}): LogLimits {
   return { ...defaultLogLimits, ...limits };
 }
 
-/** A batch cannot be larger than the queue it comes from. */
-function compileQueue(queue: QueueOptions, otherwise: Omit<BatchOptions, "capacity">): BatchOptions {
-  const capacity = queue.capacity || QUEUE_CAPACITY;
-  return { capacity, batchSize: Math.min(queue.batchSize || otherwise.batchSize, capacity), delayMs: queue.batchDelayMs || otherwise.delayMs };
+/** A batch cannot be larger than the queue it comes from. What is written to standard output goes at once. */
+function compileItems(options: OtlpTarget & QueueOptions, otherwise: { readonly batchSize: number; readonly delayMs: number }): WireTarget & BatchOptions {
+  const target = compileTarget(options);
+  const capacity = options.capacity || QUEUE_CAPACITY;
+  return {
+    ...target, capacity, batchSize: Math.min(options.batchSize || otherwise.batchSize, capacity),
+    delayMs: target.protocol === "stdout" ? OUTPUT_DELAY_MS : options.batchDelayMs || otherwise.delayMs,
+    exportTimeoutMs: options.exportTimeoutMs || target.timeoutMs + target.retry.elapsedMs,
+  };
+}
+
+/** The pull endpoint as the thread takes it. */
+function compilePull({ listen, token, allowUnauthenticated = false, maxInFlight = SCRAPES_IN_FLIGHT, timeoutMs = SCRAPE_TIMEOUT_MS, coalesce = true, tls }: PullOptions): WirePull {
+  return {
+    listen, token: token === undefined ? undefined : open(token), allowUnauthenticated, maxInFlight, timeoutMs, coalesce,
+    tls: tls && { certFile: tls.certFile, keyFile: tls.keyFile, clientCaFile: tls.clientCaFile, clientAuth: tls.clientAuth ?? (tls.clientCaFile === undefined ? "none" : "require_and_verify"), reloadMs: tls.reloadMs },
+  };
+}
+
+function compileReload(reload: ReloadOptions): WireReload {
+  const { everyMs, caFile, certFile, keyFile, headerFiles = {}, basic } = reload;
+  return { everyMs, caFile, certFile, keyFile, headerFiles: { ...headerFiles }, basic };
 }
 
 /** A request must be over before the next interval, or every other export would be left out. */
@@ -103,12 +179,12 @@ function compileMetrics(metrics: NonNullable<TelemetryOptions["metrics"]>): Thre
   return { ...target, timeoutMs: Math.min(target.timeoutMs, intervalMs), intervalMs, batchSize: metrics.batchSize ?? BATCH_POINTS };
 }
 
-function compileTarget({ protocol, endpoint, headers = {}, compression = "none", timeoutMs: timeout, retry = { enabled: true }, tls = {} }: OtlpTarget): WireTarget {
+function compileTarget({ protocol, endpoint, headers = {}, compression = "none", timeoutMs: timeout, retry = { enabled: true }, tls = {}, maxRequestBytes = 0, reconnectMs = 0, reload, pretty = false }: OtlpTarget): WireTarget {
   const timeoutMs = timeout || TIMEOUT_MS;
   const { insecure = false, insecureSkipVerify = false, ca, cert, key } = tls;
   const scheme = insecure ? "http" : "https";
   return {
-    protocol, compression, timeoutMs,
+    protocol, compression, timeoutMs, maxRequestBytes, pretty, reconnectMs: protocol === "grpc" ? reconnectMs : 0, reload: reload && compileReload(reload),
     retry: { initialMs: retry.initialMs || RETRY_INITIAL_MS, maxMs: retry.maxMs || RETRY_MAX_MS, elapsedMs: retry.enabled ? retry.elapsedMs || timeoutMs : 0 },
     endpoint: /^[a-z]+:\/\//i.test(endpoint) ? endpoint : `${scheme}://${endpoint}`,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value)])),

@@ -9,6 +9,7 @@ import { SeriesTable } from "./series/series-table.ts";
 import type { AnyRow, AttributeValue, CardinalityInfo, LogFields, LogOptions, LogRow, Refused, Row, Scope, ScopeSpec, Sweep, SweepOptions, Values, Kind } from "./types.ts";
 
 const DEFAULT_PER_METRIC = 10_000;
+const DEFAULT_LABEL_VALUES = 100;
 /** How often series are looked at that may have been idle for too long. */
 const HOUSEKEEPING_MS = 10_000;
 
@@ -43,7 +44,7 @@ export class SeriesScope implements Scope {
     this.spec = spec;
     this.#deps = deps;
     this.#perMetric = spec.limits?.perMetric ?? DEFAULT_PER_METRIC;
-    this.table = new SeriesTable({ perMetric: this.#perMetric, redact: spec.redact, ceiling: deps.ceiling, rowNumber: deps.rowNumber, now: () => deps.clock.now(), due: () => deps.due() });
+    this.table = new SeriesTable({ perMetric: this.#perMetric, labelValues: spec.limits?.labelValues ?? DEFAULT_LABEL_VALUES, redact: spec.redact, ceiling: deps.ceiling, rowNumber: deps.rowNumber, now: () => deps.clock.now(), due: () => deps.due() });
     this.#owners = new Owners(this.table, (row, value, attributes) => this.#setGauge(row, value, attributes), () => deps.clock.monotonic());
     this.#tidiedAtMs = deps.clock.monotonic();
   }

@@ -1,4 +1,5 @@
 /** What is known about delivery: numbers per signal and error class, as the telemetry thread keeps them and a status page shows them. */
+import type { CertificateStatus } from "../listen/certificates.ts";
 import type { OutboxStatus } from "./outbox.ts";
 
 /** What is exported. */
@@ -40,6 +41,53 @@ export interface QueueView {
   readonly droppedQueueFull: number;
 }
 
+/** Why series were left out of an answer of the pull endpoint. */
+export type GatherErrorClass = "duplicate_series" | "label_inconsistent" | "type_mismatch" | "collector_error" | "other";
+
+/** How a request to the pull endpoint ended: 2xx; 503; anything else, also an answer that was cut. */
+export type PullOutcome = "success" | "unavailable" | "error";
+
+/** Why the pull endpoint let somebody not in: it has no token and is open to other machines; no credential; a wrong one. */
+export type PullRejection = "auth_required" | "missing_credentials" | "bad_credentials";
+
+/** The pull endpoint since the thread started. Requests are those that authentication let through. */
+export interface PullView {
+  readonly state: "starting" | "serving" | "failed" | "stopped";
+  /** The bound address; undefined unless serving. */
+  readonly address: string | undefined;
+  /** Why it failed, in words of our own. */
+  readonly reason: string | undefined;
+  /** How often the port could not be opened. */
+  readonly failures: number;
+  readonly requests: Readonly<Record<PullOutcome, number>>;
+  readonly inFlight: number;
+  readonly rejected: Readonly<Record<PullRejection, number>>;
+  readonly lastAtMs: number | undefined;
+  readonly lastMs: number | undefined;
+  readonly gatherErrors: Readonly<Partial<Record<GatherErrorClass, number>>>;
+  readonly lastGatherError: GatherErrorClass | undefined;
+  readonly lastGatherErrorAtMs: number | undefined;
+  readonly certificate: CertificateStatus | undefined;
+}
+
+/** Texts of log records that were cut before export. */
+export interface CutView {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** One thing that took time, as a histogram counts it. */
+export type Observed =
+  | { readonly of: "export"; readonly signal: Signal; readonly outcome: "success" | "failure"; readonly seconds: number }
+  | { readonly of: "pull"; readonly outcome: PullOutcome; readonly seconds: number };
+
+/** Lines about failed exports that were not written while an outage of one signal and class lasted. */
+export interface SuppressedLines {
+  readonly signal: Signal;
+  readonly errorClass: ErrorClass;
+  readonly lines: number;
+}
+
 /** The telemetry thread's books. */
 export interface LedgerView {
   readonly signals: Readonly<Record<Signal, SignalLedger>>;
@@ -48,6 +96,10 @@ export interface LedgerView {
   readonly logs: QueueView;
   readonly traces: QueueView;
   readonly exposition: { readonly running: number; readonly gathers: number; readonly duplicateSeries: number; readonly conflictingFamilies: number };
+  /** Cut log records by what was cut of them. */
+  readonly cut: Readonly<Record<"body" | "attribute", CutView>>;
+  /** Undefined when there is no pull endpoint. */
+  readonly pull: PullView | undefined;
 }
 
 /** A ledger in which nothing has happened. */
@@ -69,4 +121,5 @@ export interface TelemetryStatus {
   /** Log records on their way to the telemetry thread. */
   readonly logs: OutboxStatus;
   readonly spans: OutboxStatus;
+  readonly suppressed: readonly SuppressedLines[];
 }

@@ -15,7 +15,9 @@ import type { ExposeQuery, HostMessage, HostReply, WireSpan } from "./messages.t
 import { compileLimits, compileOptions } from "./options.ts";
 import type { TelemetryOptions } from "./options.ts";
 import type { CeilingLimits } from "./series/ceiling.ts";
-import type { LedgerView, TelemetryStatus } from "./status.ts";
+import { PullComponent } from "./pull-component.ts";
+import { OutputGate } from "./output-gate.ts";
+import type { LedgerView, Observed, TelemetryStatus } from "./status.ts";
 import type { ThreadOptions } from "./thread/options.ts";
 import type { Scope, ScopeSpec } from "./types.ts";
 import { createTelemetryWriter } from "./writer.ts";
@@ -30,6 +32,8 @@ export interface TelemetryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly ceiling?: CeilingLimits;
+  /** Takes text of exporters to standard output and calls back when it was written; the process's own unless given. */
+  readonly output?: (text: string, written: () => void) => void;
 }
 
 /** Telemetry as the process holds it. Scopes work before the component starts and after it stopped. */
@@ -38,8 +42,14 @@ export interface Telemetry {
   scope(spec: ScopeSpec): Scope;
   /** The part that exports. Starting it does not wait for the thread, which comes up while others start. */
   readonly component: Component;
+  /** The pull endpoint's port, for `/readyz`: name `metrics`; undefined when there is none. */
+  readonly pull: Component | undefined;
   /** A port for the writer of another thread (`createTelemetryWriter`), to be transferred to it; undefined when nothing exports. */
   port(): MessagePort | undefined;
+  /** Calls back whenever a telemetry thread was started: writers of other threads then need a new port. */
+  onStarted(hear: () => void): Disposable;
+  /** From now on exporters may write to standard output, on which the process's own first line comes first. */
+  openOutput(): void;
   /** Whether log records are wanted, for `attach` in another thread. */
   readonly wantsLogs: boolean;
   /** Sends everything there is; false when that took longer than the deadline. Delivery itself is in `status()`. */
@@ -51,6 +61,8 @@ export interface Telemetry {
   /** Ships a span that has ended; `make` is not called for one that would be dropped. Without a trace exporter it is nothing. */
   span(make: () => Omit<WireSpan, "scope">): void;
   status(): TelemetryStatus;
+  /** Calls back with what took time: each request of an exporter, each answer of the pull endpoint. */
+  onObserved(hear: (observed: readonly Observed[]) => void): Disposable;
   /** Calls back whenever the books of delivery changed. */
   onLedger(hear: (ledger: LedgerView) => void): Disposable;
 }
@@ -62,6 +74,7 @@ export function createTelemetry(deps: TelemetryDeps, options: TelemetryOptions):
 
 class ThreadedTelemetry implements Telemetry {
   readonly component: Component;
+  readonly pull: Component | undefined;
   readonly wantsLogs: boolean;
   readonly #deps: TelemetryDeps;
   readonly #options: TelemetryOptions;
@@ -72,6 +85,10 @@ class ThreadedTelemetry implements Telemetry {
   readonly #expositions: Expositions = new Expositions((message) => this.#post(message), () => this.#mark());
   readonly #flushes = new Map<number, () => void>();
   readonly #hearers = new Set<(ledger: LedgerView) => void>();
+  readonly #observers = new Set<(observed: readonly Observed[]) => void>();
+  readonly #starts = new Set<() => void>();
+  readonly #pull: PullComponent | undefined;
+  readonly #output: OutputGate;
   #worker: Worker | undefined;
   #thread: TelemetryStatus["thread"];
   #ledger: LedgerView | undefined;
@@ -83,7 +100,7 @@ class ThreadedTelemetry implements Telemetry {
     this.#options = options;
     this.#compiled = compileOptions(options);
     const { metrics, logs, traces } = this.#compiled;
-    this.#wanted = metrics !== undefined || logs !== undefined || traces !== undefined || options.pull;
+    this.#wanted = metrics !== undefined || logs !== undefined || traces !== undefined || options.pull || options.scrape !== undefined;
     this.#thread = this.#wanted ? "stopped" : "off";
     this.wantsLogs = logs !== undefined;
     this.#writer = createTelemetryWriter({
@@ -91,6 +108,9 @@ class ThreadedTelemetry implements Telemetry {
       ...(logs ? { logs: { capacity: logs.capacity, limits: compileLimits(options.logs?.limits) } } : {}),
     });
     this.#deliveryLog = new DeliveryLog(deps.clock, deps.log);
+    this.#output = new OutputGate(deps.output ?? writeOutput, (id) => this.#post({ type: "written", id }));
+    this.#pull = options.scrape && new PullComponent({ clock: deps.clock, post: (message) => this.#post(message), running: () => this.#worker !== undefined });
+    this.pull = this.#pull;
     this.component = {
       name: "telemetry", needs: [], readiness: "reported", restart: { firstMs: 1_000, maxMs: 60_000 },
       start: (_signal, failed) => this.#start(failed),
@@ -108,6 +128,14 @@ class ThreadedTelemetry implements Telemetry {
     const { port1, port2 } = new MessageChannel();
     this.#worker.postMessage({ type: "attach", port: port1 } satisfies HostMessage, [port1]);
     return port2;
+  }
+
+  onStarted(hear: () => void): Disposable {
+    return heard(this.#starts, hear);
+  }
+
+  openOutput(): void {
+    this.#output.open();
   }
 
   async flush(deadlineMs: number): Promise<boolean> {
@@ -140,12 +168,15 @@ class ThreadedTelemetry implements Telemetry {
   }
 
   status(): TelemetryStatus {
-    return { thread: this.#thread, ledger: this.#ledger, ...this.#writer.status() };
+    return { thread: this.#thread, ledger: this.#ledger, ...this.#writer.status(), suppressed: this.#deliveryLog.suppressed() };
   }
 
   onLedger(hear: (ledger: LedgerView) => void): Disposable {
-    this.#hearers.add(hear);
-    return { [Symbol.dispose]: () => void this.#hearers.delete(hear) };
+    return heard(this.#hearers, hear);
+  }
+
+  onObserved(hear: (observed: readonly Observed[]) => void): Disposable {
+    return heard(this.#observers, hear);
   }
 
   #start(failed: (error: unknown) => void): Promise<void> {
@@ -159,6 +190,7 @@ class ThreadedTelemetry implements Telemetry {
     worker.on("exit", (code) => this.#lost(worker, failed, new StewardError("internal", `the telemetry thread ended with code ${code}`)));
     const port = this.port();
     if (port) this.#writer.attach(port, { logs: this.wantsLogs, spans: this.#compiled.traces !== undefined });
+    for (const hear of this.#starts) hear();
     return Promise.resolve();
   }
 
@@ -187,8 +219,13 @@ class ThreadedTelemetry implements Telemetry {
       case "ledger":
         this.#ledger = message.ledger;
         this.#deliveryLog.hear(message.ledger);
+        this.#pull?.hear(message.ledger.pull);
         for (const hear of this.#hearers) hear(message.ledger);
+        if (message.observed.length > 0) for (const hear of this.#observers) hear(message.observed);
         return;
+      case "log": return this.#deps.log[message.level](message.message, message.fields);
+      case "output": return this.#output.take(message.id, message.text);
+      case "pull-stopped": return this.#pull?.stopped();
       case "flushed": return this.#flushes.get(message.mark)?.();
       case "chunk": return this.#expositions.hear(message);
       case "stopped": return this.#stopped?.();
@@ -205,6 +242,8 @@ class ThreadedTelemetry implements Telemetry {
   #forget(phase: "stopped" | "failed"): void {
     this.#worker = undefined;
     this.#thread = phase;
+    this.#output.forget();
+    this.#pull?.lost();
     for (const done of this.#flushes.values()) done();
     this.#expositions.fail(`the telemetry thread has ${phase}`);
   }
@@ -224,6 +263,17 @@ class ThreadedTelemetry implements Telemetry {
   #post(message: HostMessage): void {
     this.#worker?.postMessage(message);
   }
+}
+
+/** One function may be given twice; each is disposed on its own. */
+function heard<A extends readonly unknown[]>(all: Set<(...said: A) => void>, hear: (...said: A) => void): Disposable {
+  const own = (...said: A): void => hear(...said);
+  all.add(own);
+  return { [Symbol.dispose]: () => void all.delete(own) };
+}
+
+function writeOutput(text: string, written: () => void): void {
+  process.stdout.write(text, () => written());
 }
 
 /** The SDK reads `OTEL_*` by itself; ours come from the configuration alone, where those variables are defaults. */

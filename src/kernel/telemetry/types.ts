@@ -100,7 +100,11 @@ export interface ScopeSpec {
   /** Attributes of every series and record of the scope. */
   readonly constants: Attributes;
   /** Series of one metric; 10,000 unless given, 0 or less is no limit. */
-  readonly limits?: { readonly perMetric: number };
+  readonly limits?: {
+    readonly perMetric: number;
+    /** Values of each attribute of a metric that are kept as examples; 100 unless given, 0 keeps none. */
+    readonly labelValues?: number;
+  };
   readonly redact?: Redaction;
 }
 
@@ -150,6 +154,19 @@ export interface MetricCardinality {
   readonly series: number;
   /** At its limit, so that further combinations meet in the overflow series, or are dropped if a gauge. */
   readonly overflowing: boolean;
+  /** The values of its attributes by example; made when asked for. */
+  labels(): readonly LabelCardinality[];
+}
+
+/** Values of one attribute of one metric. */
+export interface LabelCardinality {
+  readonly name: string;
+  /** Different values among live series, at most the limit of examples. */
+  readonly distinct: number;
+  /** There were more. */
+  readonly capped: boolean;
+  /** Sorted. */
+  readonly examples: readonly string[];
 }
 
 /** Measurements and combinations that were not kept as asked, by reason. */

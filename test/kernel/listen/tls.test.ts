@@ -108,7 +108,7 @@ describe.skipIf(!hasOpenssl)("a port with TLS (skipped without the openssl comma
     const leaf = new X509Certificate(pair.cert);
     expect(listener.certificate()).toEqual({
       fingerprint: leaf.fingerprint256.replaceAll(":", "").toLowerCase(), notBefore: leaf.validFromDate.getTime(), notAfter: leaf.validToDate.getTime(),
-      lastReloadAt: undefined, lastFailureAt: undefined, lastFailure: "",
+      lastReloadAt: undefined, loadedAt: expect.any(Number) as number, failures: 0, lastFailureAt: undefined, lastFailure: "",
     });
   });
 });

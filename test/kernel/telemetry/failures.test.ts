@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { reportTelemetry } from "../../../src/kernel/telemetry/house-report.ts";
+import { reportTelemetry } from "../../../src/kernel/telemetry/telemetry-report.ts";
 import type { ErrorClass } from "../../../src/kernel/telemetry/status.ts";
 import type { Receiver } from "../../support/otlp/receiver.ts";
 import { startReceiver } from "../../support/otlp/receiver.ts";

@@ -13,7 +13,7 @@ import { memoryLog } from "./fixtures.ts";
 describe("compileOptions", () => {
   it("fills up the defaults, opens secrets and gives a bare host its scheme", () => {
     const { metrics, logs } = compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:4317", headers: { authorization: Secret.of("Bearer x", "test") } }, logs: { protocol: "http", endpoint: "http://h:4318", compression: "gzip", timeoutMs: 0, retry: { enabled: false, initialMs: 5_000 } } });
-    expect(metrics).toEqual({ protocol: "grpc", endpoint: "https://host:4317", headers: { authorization: "Bearer x" }, compression: "none", timeoutMs: 10_000, retry: { initialMs: 1_000, maxMs: 30_000, elapsedMs: 10_000 }, tls: { insecureSkipVerify: false }, intervalMs: 60_000, batchSize: 5_000 });
+    expect(metrics).toEqual({ protocol: "grpc", maxRequestBytes: 0, reconnectMs: 0, reload: undefined, pretty: false, endpoint: "https://host:4317", headers: { authorization: "Bearer x" }, compression: "none", timeoutMs: 10_000, retry: { initialMs: 1_000, maxMs: 30_000, elapsedMs: 10_000 }, tls: { insecureSkipVerify: false }, intervalMs: 60_000, batchSize: 5_000 });
     expect(logs).toMatchObject({ endpoint: "http://h:4318", compression: "gzip", delayMs: 1_000, capacity: 2_048, batchSize: 512, timeoutMs: 10_000, retry: { initialMs: 5_000, elapsedMs: 0 } });
     expect(compileOptions({ pull: false, metrics: { protocol: "grpc", endpoint: "host:1", tls: { insecure: true }, intervalMs: 5_000 } }).metrics).toMatchObject({ endpoint: "http://host:1", timeoutMs: 5_000 });
   });
@@ -51,6 +51,7 @@ describe("DeliveryLog", () => {
   const view = (metrics: Partial<SignalLedger>): LedgerView => ({
     signals: { metrics: { ...emptySignalLedger, ...metrics }, logs: emptySignalLedger, traces: emptySignalLedger }, snapshotsSkipped: 0, logs: { held: 0, capacity: 0, droppedQueueFull: 0 }, traces: { held: 0, capacity: 0, droppedQueueFull: 0 },
     exposition: { running: 0, gathers: 0, duplicateSeries: 0, conflictingFamilies: 0 },
+    cut: { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } }, pull: undefined,
   });
 
   it("writes the first failure of a class, a summary every five minutes, and the recovery", async () => {

@@ -1,4 +1,4 @@
-/** The label text of a series: built when it is first shown, kept until it ends. */
+/** What stands before the value of a series: built when it is first shown, kept until it ends. */
 import type { WireRow } from "../messages.ts";
 import type { RemoteScope } from "../thread/remote-scope.ts";
 import type { Attributes } from "../types.ts";
@@ -12,10 +12,14 @@ export class LabelPlan {
   /** Whether an attribute is left out, so that two series may look alike. */
   readonly drops: boolean;
   readonly #scope: RemoteScope;
+  readonly #family: string;
+  readonly #histogram: boolean;
   readonly #labels: readonly (readonly [attribute: string, label: string])[];
 
-  constructor(row: WireRow, scope: RemoteScope) {
+  constructor(family: string, row: WireRow, scope: RemoteScope) {
     this.#scope = scope;
+    this.#family = family;
+    this.#histogram = row.kind === "histogram";
     const constants = labelNames(Object.keys(scope.constants));
     const own = labelNames(row.attributes, constants.values());
     this.drops = own.size < row.attributes.length;
@@ -23,13 +27,22 @@ export class LabelPlan {
     this.#labels = [...inOrder, ...constants, [OVERFLOW, labelName(OVERFLOW)]];
   }
 
-  /** `a="1",b="2"`, without braces. */
+  /** The line up to its value, `name{a="1",b="2"} `; of a histogram, which has many lines, the labels alone: `a="1",b="2"`. */
   text(number: number): string {
-    const known = this.#scope.labelTexts[number];
-    if (known !== undefined) return known;
+    return this.#scope.lineTexts[number] ?? this.#build(number);
+  }
+
+  #build(number: number): string {
     const attributes = this.#scope.attributesOf(number) ?? {};
-    const text = this.#labels.filter(([attribute]) => attributes[attribute] !== undefined).map(([attribute, label]) => `${label}="${escapeLabelValue(String(attributes[attribute]))}"`).join(",");
-    this.#scope.labelTexts[number] = text;
+    const parts: string[] = [];
+    for (const [attribute, label] of this.#labels) {
+      const value = attributes[attribute];
+      if (value !== undefined) parts.push(`${label}="${escapeLabelValue(String(value))}"`);
+    }
+    // Joined and not added up: V8 would keep the pieces of a sum for as long as the series lives.
+    const labels = parts.join(",");
+    const text = this.#histogram ? labels : [this.#family, ...(labels === "" ? [] : ["{", labels, "}"]), " "].join("");
+    this.#scope.lineTexts[number] = text;
     return text;
   }
 }

@@ -37,16 +37,13 @@ interface Family {
   readonly sources: Source[];
 }
 
-/** Slices of at most 5,000 lines; a histogram is never cut within a series. */
+/** Slices of about 5,000 lines; a histogram is never cut within a series. */
 export function* render(gathered: readonly Gathered[], options: RenderOptions): Generator<string> {
   const out = new Slices();
   out.add(targetInfo(gathered, options.format), 0);
   for (const family of families(gathered, options)) {
     out.add(familyHead(family.name, family.row.kind, family.row.help, options.format), 2);
-    for (const lines of seriesLines(family, options)) {
-      out.add(lines, family.row.bounds.length + 3);
-      if (out.full()) yield out.take();
-    }
+    yield* familySlices(family, out, options);
   }
   if (options.format === "openmetrics") out.add("# EOF\n", 1);
   yield out.take();
@@ -106,20 +103,25 @@ function stem({ name, row }: Family): string {
   return row.kind === "counter" ? name.replace(/_total$/, "") : name;
 }
 
-function* seriesLines(family: Family, options: RenderOptions): Generator<string> {
-  const plans = family.sources.map((source) => new LabelPlan(source.row, source.scope));
+/** Puts the family's series into `out` and gives it away whenever it is full. One loop without a call per line but for the text itself. */
+function* familySlices(family: Family, out: Slices, options: RenderOptions): Generator<string> {
+  const plans = family.sources.map((source) => new LabelPlan(family.name, source.row, source.scope));
   // Only then can two series look alike: within one row of one scope their labels differ by birth.
   const shown = family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
+  const lines = family.row.kind === "histogram" ? family.row.bounds.length + 3 : 1;
   let duplicates = 0;
   for (const [index, source] of family.sources.entries()) {
+    const { value } = source.snapshot.columns;
+    const plan = plans[index];
     for (const number of source.numbers) {
-      const labels = plans[index]?.text(number) ?? "";
-      if (shown?.has(labels)) {
+      const text = plan?.text(number) ?? "";
+      if (shown?.has(text)) {
         duplicates += 1;
         continue;
       }
-      shown?.add(labels);
-      yield source.row.kind === "histogram" ? histogramLines(family.name, labels, source, number, options.format) : `${sample(family.name, labels)} ${formatValue(source.snapshot.columns.value[number] ?? 0)}\n`;
+      shown?.add(text);
+      out.add(lines === 1 ? `${text}${formatValue(value[number] ?? 0)}\n` : histogramLines(family.name, text, source, number, options.format), lines);
+      if (out.full()) yield out.take();
     }
   }
   if (duplicates > 0) options.duplicate(duplicates);

@@ -2,8 +2,9 @@
  * From the attributes of a measurement to the number of its series, for one metric of one scope. Known combinations cost
  * one string and one look-up; privacy and limits are asked only when a combination is new.
  */
-import type { AnyRow, AttributeValue, Redaction } from "../types.ts";
-import { labelKey } from "./label-key.ts";
+import type { AnyRow, AttributeValue, LabelCardinality, Redaction } from "../types.ts";
+import { labelKey, parseLabelKey } from "./label-key.ts";
+import { LabelValues } from "./label-values.ts";
 
 /** In place of a number: privacy shows nothing of it. */
 export const SUPPRESSED = -1;
@@ -36,14 +37,17 @@ export class RowIndex {
   readonly #rawKeys = new Map<number, string[]>();
   /** Raw keys turned away by the limit, to be asked again when there is room. */
   readonly #turnedAway: string[] = [];
+  /** One for each attribute; none when no examples are wanted. */
+  readonly #labels: readonly LabelValues[];
   #overflow: number | undefined;
 
-  constructor(row: AnyRow, rowNumber: number, options: { birthplace: Birthplace; redact: Redaction | undefined; perMetric: number }) {
+  constructor(row: AnyRow, rowNumber: number, options: { birthplace: Birthplace; redact: Redaction | undefined; perMetric: number; labelValues: number }) {
     this.row = row;
     this.rowNumber = rowNumber;
     this.#birthplace = options.birthplace;
     this.#redact = options.redact;
     this.#limit = options.perMetric > 0 ? options.perMetric : Number.POSITIVE_INFINITY;
+    this.#labels = options.labelValues > 0 ? row.attributes.map((name) => new LabelValues(name, options.labelValues)) : [];
     this.#seenLimit = SEEN_PER_SERIES * (options.perMetric > 0 ? options.perMetric : DEFAULT_LIMIT);
   }
 
@@ -59,6 +63,11 @@ export class RowIndex {
   /** Whether combinations were turned away since a series last ended. */
   get overflowing(): boolean {
     return this.#turnedAway.length > 0;
+  }
+
+  /** Values of its attributes by example. */
+  labels(): readonly LabelCardinality[] {
+    return this.#labels.map((values) => values.view());
   }
 
   numbers(): IterableIterator<number> {
@@ -83,7 +92,7 @@ export class RowIndex {
   /** The series has ended. */
   forget(number: number, finalKey: string): void {
     if (number === this.#overflow) this.#overflow = undefined;
-    else this.#series.delete(finalKey);
+    else if (this.#series.delete(finalKey)) this.#eachLabel(finalKey, (values, value) => values.ended(value));
     for (const raw of this.#rawKeys.get(number) ?? []) this.#seen.delete(raw);
     this.#rawKeys.delete(number);
     for (const raw of this.#turnedAway.splice(0)) this.#seen.delete(raw);
@@ -106,8 +115,18 @@ export class RowIndex {
   #bear(key: string, values: readonly (AttributeValue | undefined)[]): number | undefined {
     if (this.#series.size >= this.#limit) return undefined;
     const number = this.#birthplace.birth(this, values, key);
-    if (number !== undefined) this.#series.set(key, number);
+    if (number === undefined) return undefined;
+    this.#series.set(key, number);
+    this.#eachLabel(key, (values, value) => values.born(value));
     return number;
+  }
+
+  #eachLabel(key: string, tell: (values: LabelValues, value: string) => void): void {
+    if (this.#labels.length === 0) return;
+    for (const [index, value] of parseLabelKey(key).entries()) {
+      const values = this.#labels[index];
+      if (values !== undefined && value !== null) tell(values, value);
+    }
   }
 
   #turnAway(rawKey: string): number {

@@ -21,6 +21,8 @@ export interface LabelChanges {
 /** What a table is made of. */
 export interface SeriesTableOptions {
   readonly perMetric: number;
+  /** Examples kept of each attribute's values. */
+  readonly labelValues: number;
   readonly redact: Redaction | undefined;
   readonly ceiling: Ceiling;
   /** The number under which the telemetry thread knows a row. */
@@ -60,8 +62,8 @@ export class SeriesTable {
   index(row: AnyRow): RowIndex {
     const known = this.#indexes.get(row);
     if (known) return known;
-    const { perMetric, redact } = this.#options;
-    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, redact, perMetric });
+    const { perMetric, labelValues, redact } = this.#options;
+    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, redact, perMetric, labelValues });
     this.#indexes.set(row, index);
     return index;
   }
@@ -134,7 +136,7 @@ export class SeriesTable {
   }
 
   metrics(): MetricCardinality[] {
-    return [...this.#indexes.values()].map((index) => ({ name: index.row.name, group: index.row.group, series: index.size, overflowing: index.overflowing }));
+    return [...this.#indexes.values()].map((index) => ({ name: index.row.name, group: index.row.group, series: index.size, overflowing: index.overflowing, labels: () => index.labels() }));
   }
 
   #bear(index: RowIndex, values: readonly (AttributeValue | undefined)[] | "overflow", key: string): number | undefined {

@@ -1,5 +1,6 @@
 /** Why an export failed, from what the exporters say: a gRPC status, an HTTP status, or a system error. */
 import type { ErrorClass } from "../status.ts";
+import { RequestTooLarge } from "./sized.ts";
 
 const GRPC: Readonly<Record<number, ErrorClass>> = {
   1: "canceled", 3: "invalid", 4: "timeout", 7: "unauthenticated", 8: "rate_limited", 9: "invalid", 11: "invalid", 12: "invalid", 14: "unavailable", 16: "unauthenticated",
@@ -23,6 +24,7 @@ export const RETRYABLE_GRPC: ReadonlySet<number> = new Set([1, 4, 10, 11, 14, 15
 
 /** The class of an error. `httpStatus`: the last answer to such a request, for errors that do not say it themselves. */
 export function classify(error: unknown, httpStatus?: number): ErrorClass {
+  if (error instanceof RequestTooLarge) return "invalid";
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const text = typeof message === "string" ? message : "";
   // A receiver's limit on size is answered by gRPC with the status of a quota.

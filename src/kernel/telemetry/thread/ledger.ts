@@ -1,5 +1,5 @@
 /** The books of delivery: every request is entered once, with its outcome. */
-import type { ErrorClass, LedgerView, Signal, SignalLedger } from "../status.ts";
+import type { ErrorClass, LedgerView, Observed, PullView, Signal, SignalLedger } from "../status.ts";
 import { emptySignalLedger } from "../status.ts";
 
 const MESSAGE_CHARACTERS = 300;
@@ -28,6 +28,8 @@ export class Ledger {
   gathers = 0;
   duplicateSeries = 0;
   conflictingFamilies = 0;
+  readonly #cut = { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } };
+  #observed: Observed[] = [];
 
   constructor(options: { readonly now: () => number; readonly changed: () => void }) {
     this.#now = options.now;
@@ -36,6 +38,7 @@ export class Ledger {
 
   enter(signal: Signal, { items, seconds, failure }: Delivery): void {
     const before = this.#signals[signal];
+    this.observe({ of: "export", signal, outcome: failure === undefined ? "success" : "failure", seconds });
     const common = { ...before, requests: before.requests + 1, seconds: before.seconds + seconds };
     this.#signals[signal] = failure === undefined
       ? { ...common, items: before.items + items, consecutiveFailures: 0, lastSuccessMs: this.#now() }
@@ -54,6 +57,26 @@ export class Ledger {
     this.#changed();
   }
 
+  /** Keeps what took time until it is told: as many as there were requests since. */
+  observe(observed: Observed): void {
+    this.#observed.push(observed);
+  }
+
+  /** What was observed since the last call. */
+  takeObserved(): readonly Observed[] {
+    const observed = this.#observed;
+    this.#observed = [];
+    return observed;
+  }
+
+  /** A log record of which so many bytes were cut. */
+  countCut(field: "body" | "attribute", bytes: number): void {
+    const cut = this.#cut[field];
+    cut.records += 1;
+    cut.bytes += bytes;
+    this.#changed();
+  }
+
   /** Whether the last request of a signal failed. */
   get failing(): boolean {
     return Object.values(this.#signals).some(({ consecutiveFailures }) => consecutiveFailures > 0);
@@ -64,12 +87,13 @@ export class Ledger {
     this.#changed();
   }
 
-  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number }): LedgerView {
+  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number; readonly pull: PullView | undefined }): LedgerView {
     return {
       signals: { ...this.#signals }, snapshotsSkipped: this.snapshotsSkipped,
       logs: { held: now.logs?.held ?? 0, capacity: now.logs?.capacity ?? 0, droppedQueueFull: this.droppedLogs },
       traces: { held: now.traces?.held ?? 0, capacity: now.traces?.capacity ?? 0, droppedQueueFull: this.droppedSpans },
       exposition: { running: now.scrapes, gathers: this.gathers, duplicateSeries: this.duplicateSeries, conflictingFamilies: this.conflictingFamilies },
+      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } }, pull: now.pull,
     };
   }
 }

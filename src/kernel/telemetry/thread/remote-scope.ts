@@ -33,8 +33,8 @@ export class RemoteScope {
   readonly logResource: Attributes;
   readonly constants: Attributes;
   readonly rows: RowTable;
-  /** Label texts of the exposition by number, built when first shown. */
-  readonly labelTexts: (string | undefined)[] = [];
+  /** What the exposition shows before the value, by number, built when first shown. */
+  readonly lineTexts: (string | undefined)[] = [];
   readonly #number: number;
   readonly #reply: (reply: WriterReply) => void;
   readonly #attributes: (Attributes | undefined)[] = [];
@@ -68,7 +68,7 @@ export class RemoteScope {
     this.#lastSeq = message.seq;
     for (const [index, number] of message.births.entries()) {
       this.#attributes[number] = this.#name(this.rows.get(message.rows[index] ?? -1), message.values[index] ?? []);
-      this.labelTexts[number] = undefined;
+      this.lineTexts[number] = undefined;
     }
     if (message.ended.length === 0) return;
     this.#retiring.push({ seq: message.seq, ended: message.ended });
@@ -128,7 +128,7 @@ export class RemoteScope {
     this.#retiring = this.#retiring.filter((message) => message.seq > oldest);
     for (const number of ready.flatMap((message) => message.ended)) {
       this.#attributes[number] = undefined;
-      this.labelTexts[number] = undefined;
+      this.lineTexts[number] = undefined;
     }
     this.#reply({ type: "ack", scope: this.#number, seq: ready.at(-1)?.seq ?? -1 });
   }

@@ -3,25 +3,37 @@ import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
+import { systemClock } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
-import { logExporter, metricExporter, signalUrl, traceExporter } from "./exporters.ts";
+import { signalUrl } from "./exporters.ts";
+import { Gatherings } from "./gatherings.ts";
 import { watchHttpStatuses } from "./http-statuses.ts";
 import { Ledger } from "./ledger.ts";
 import { LogSink } from "./log-sink.ts";
 import type { ThreadOptions, WireTarget } from "./options.ts";
+import { Output } from "./output.ts";
 import { watchPartialSuccess } from "./partial-success.ts";
+import { createPostedLog } from "./posted-log.ts";
 import { Providers } from "./providers.ts";
+import { PullBooks } from "./pull-books.ts";
+import { startPullServer } from "./pull-server.ts";
+import type { PullServer } from "./pull-server.ts";
 import { RemoteScope } from "./remote-scope.ts";
 import type { RowTable } from "./remote-scope.ts";
 import { Scrapes } from "./scrapes.ts";
 import { SpanSink } from "./span-sink.ts";
 import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
+import { logsOut, metricsOut, tracesOut } from "./ways-out.ts";
+import type { WayOutDeps } from "./ways-out.ts";
 import type { Signal } from "../status.ts";
 
 /** A third of the share of a thread that serves, where both want the same core: late enough for those, soon enough for an export. */
 const NICENESS = 5;
+
+/** How much of the time for an answer may go into waiting for scopes: one that hangs is left out, and the others are served. */
+const GATHER_SHARE = 0.5;
 
 /** How long a stop waits for a receiver that did not answer before. */
 const LAST_TRY_MS = 2_000;
@@ -39,13 +51,23 @@ const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
 let announced = false;
 const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
+const output: Output = new Output((id, text) => post({ type: "output", id, text }));
+const wayOut: WayOutDeps = {
+  clock: systemClock, output,
+  // What is told may have changed what stands in the books, e.g. the certificate.
+  log: createPostedLog((line) => {
+    post(line);
+    announceLedger();
+  }),
+};
 const logs: LogSink | undefined = options.logs && createLogSink(options.logs);
 const traces: SpanSink | undefined = options.traces && createSpanSink(options.traces);
 const providers: Providers = new Providers({
-  metrics: options.metrics && { exporter: watchMetrics(metricExporter(options.metrics), watched("metrics", options.metrics)), options: options.metrics },
+  metrics: options.metrics && { exporter: watchMetrics(metricsOut(options.metrics, wayOut), watched("metrics", options.metrics)), options: options.metrics },
   logs, traces, snapshotTimeoutMs: options.snapshotTimeoutMs, snapshotSkipped: () => ledger.count("snapshotsSkipped"),
 });
-const scrapes: Scrapes = new Scrapes({ scopes: () => scopes, ledger, snapshotTimeoutMs: options.snapshotTimeoutMs, post });
+const scrapes: Scrapes = new Scrapes({ gatherings: gatheringsWithin(options.snapshotTimeoutMs), ledger, post });
+const pull: PullServer | undefined = options.pull && openPull(options.pull);
 
 giveWay();
 watchPartialSuccess((signal, items) => ledger.enterRejected(signal, items));
@@ -62,6 +84,16 @@ function giveWay(): void {
   }
 }
 
+function gatheringsWithin(snapshotTimeoutMs: number): Gatherings {
+  return new Gatherings({ scopes: () => scopes, ledger, snapshotTimeoutMs });
+}
+
+function openPull(pulled: NonNullable<ThreadOptions["pull"]>): PullServer {
+  const gatherings = gatheringsWithin(pulled.timeoutMs === 0 ? options.snapshotTimeoutMs : Math.min(options.snapshotTimeoutMs, pulled.timeoutMs * GATHER_SHARE));
+  const books = new PullBooks({ now: Date.now, changed: announceLedger, observe: (observed) => ledger.observe(observed) });
+  return startPullServer({ clock: systemClock, log: wayOut.log, books, gather: (coalesce) => gatherings.take(coalesce) }, pulled);
+}
+
 function watched(signal: Signal, target: WireTarget): WatchOptions {
   const url = target.protocol === "http" ? signalUrl(target.endpoint, signal) : undefined;
   return { signal, target, ledger, stopping: stopping.signal, httpStatus: () => (url === undefined ? undefined : httpStatusOf(url)) };
@@ -69,15 +101,15 @@ function watched(signal: Signal, target: WireTarget): WatchOptions {
 
 function createLogSink(target: NonNullable<ThreadOptions["logs"]>): LogSink {
   return new LogSink({
-    exporter: (done) => watchLogs(logExporter(target), { ...watched("logs", target), done }),
-    batch: target, exportTimeoutMs: target.timeoutMs + target.retry.elapsedMs, dropped: (records) => ledger.count("droppedLogs", records),
+    exporter: (done) => watchLogs(logsOut(target, wayOut), { ...watched("logs", target), done }),
+    batch: target, exportTimeoutMs: target.exportTimeoutMs, dropped: (records) => ledger.count("droppedLogs", records),
   });
 }
 
 function createSpanSink(target: NonNullable<ThreadOptions["traces"]>): SpanSink {
   return new SpanSink({
-    exporter: (done) => watchSpans(traceExporter(target), { ...watched("traces", target), done }),
-    batch: target, exportTimeoutMs: target.timeoutMs + target.retry.elapsedMs, dropped: (spans) => ledger.count("droppedSpans", spans),
+    exporter: (done) => watchSpans(tracesOut(target, wayOut), { ...watched("traces", target), done }),
+    batch: target, exportTimeoutMs: target.exportTimeoutMs, dropped: (spans) => ledger.count("droppedSpans", spans),
   });
 }
 
@@ -92,7 +124,7 @@ function announceLedger(): void {
 }
 
 function postLedger(): void {
-  post({ type: "ledger", ledger: ledger.view({ logs, traces, scrapes: scrapes.running }) });
+  post({ type: "ledger", ledger: ledger.view({ logs, traces, scrapes: scrapes.running, pull: pull?.view() }), observed: ledger.takeObserved() });
 }
 
 async function hearHost(message: HostMessage): Promise<void> {
@@ -108,10 +140,16 @@ async function hearHost(message: HostMessage): Promise<void> {
       waitingScrapes.add(message.id);
       await marked(message.mark);
       return waitingScrapes.delete(message.id) ? scrapes.run(message.id, message.query) : undefined;
+    case "written": return output.written(message.id);
+    case "pull-stop":
+      await pull?.stop(message.deadlineMs);
+      postLedger();
+      return post({ type: "pull-stopped" });
     case "credit": return scrapes.credit(message.id);
     case "cancel": return waitingScrapes.delete(message.id) ? undefined : scrapes.cancel(message.id);
     case "stop":
       stopping.abort();
+      void pull?.stop(0);
       await Promise.race([marked(message.mark).then(() => providers.shutdown()), sleep(ledger.failing ? Math.min(message.deadlineMs, LAST_TRY_MS) : message.deadlineMs)]);
       postLedger();
       return post({ type: "stopped" });
@@ -157,7 +195,10 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
   if (message.type === "logs") {
     for (const record of message.records) {
       const from = writer.own.get(record.scope);
-      if (from) logs?.emit(from, record);
+      if (!from) continue;
+      logs?.emit(from, record);
+      if (record.cut && record.cut.body > 0) ledger.countCut("body", record.cut.body);
+      if (record.cut && record.cut.attribute > 0) ledger.countCut("attribute", record.cut.attribute);
     }
     return writer.reply({ type: "logs-ack", records: message.records.length });
   }

@@ -1,0 +1,89 @@
+/** Client certificates of a port: what is asked of a client, and the authorities its certificate is checked against, read again while the port is open. */
+import { createSecureContext, type TLSSocket } from "node:tls";
+import type { Clock } from "../base/clock.ts";
+import { StewardError, toStewardError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { readPlainFile } from "./key-pair.ts";
+
+/**
+ * `none` asks for nothing; `request` asks and takes any answer; `require` takes any certificate; `verify_if_given` takes
+ * none or one that the authorities signed; `require_and_verify` only such a one.
+ */
+export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
+
+/** What is asked of clients. */
+export interface ClientCertificates {
+  readonly mode: ClientAuth;
+  /** PEM certificates of authorities. Needed by the two modes that verify. */
+  readonly caFile?: string;
+}
+
+/** The authorities in use. */
+export interface ClientAuthorities {
+  /** Reads the file and begins to watch it. Throws `invalid` when it is unusable. */
+  start(): Promise<void>;
+  /** The PEM text; undefined while the file cannot be used: then nobody may enter. */
+  current(): string | undefined;
+  stop(): void;
+}
+
+/** Whether the handshake asks for a certificate at all. */
+export function asksForCertificate(mode: ClientAuth): boolean {
+  return mode !== "none";
+}
+
+/** Whether a client whose handshake is done may go on. */
+export function mayEnter(mode: ClientAuth, socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">): boolean {
+  const given = socket.getPeerX509Certificate() !== undefined;
+  switch (mode) {
+    case "none": case "request": return true;
+    case "require": return given;
+    case "verify_if_given": return !given || socket.authorized;
+    case "require_and_verify": return given && socket.authorized;
+  }
+}
+
+/** Watches a file of authorities. While it is unusable `current` gives none: a port that cannot check must not let in. */
+export function createClientAuthorities(file: string, deps: { clock: Clock; log: Log }, everyMs: number): ClientAuthorities {
+  let text: string | undefined;
+  let timer: Disposable | undefined;
+  let stopped = false;
+  let lastReason = "";
+  const look = async (): Promise<void> => {
+    try {
+      const read = parseAuthorities(await readPlainFile(file), file);
+      if (text === undefined) deps.log.info("client certificates are checked again", { file });
+      text = read;
+      lastReason = "";
+    } catch (error) {
+      text = undefined;
+      const { message } = toStewardError(error);
+      if (message !== lastReason) deps.log.warn("the authorities of client certificates cannot be used; no client is let in", { reason: message });
+      lastReason = message;
+    }
+  };
+  const arm = (): void => {
+    if (!stopped) timer = deps.clock.timer(deps.clock.monotonic() + everyMs, () => void look().finally(arm));
+  };
+  return {
+    async start() {
+      text = parseAuthorities(await readPlainFile(file), file);
+      arm();
+    },
+    current: () => text,
+    stop() {
+      stopped = true;
+      timer?.[Symbol.dispose]();
+    },
+  };
+}
+
+function parseAuthorities(text: string, file: string): string {
+  try {
+    if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("no certificate");
+    createSecureContext({ ca: text });
+    return text;
+  } catch {
+    throw new StewardError("invalid", `${file} holds no whole certificate of an authority`, { rule: "client_ca", remedy: "put the PEM certificates of the authorities there that sign clients' certificates" });
+  }
+}

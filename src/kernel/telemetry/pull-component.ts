@@ -1,0 +1,84 @@
+/**
+ * The pull endpoint among the components of the process. The telemetry thread opens the port and tries again by itself;
+ * here its state is what readiness hears, so that a port that is taken is no reason not to start (RESOLUTIONS M5).
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Component, Health } from "../supervisor/component.ts";
+import type { HostMessage } from "./messages.ts";
+import type { PullView } from "./status.ts";
+
+/** What it hears and says the thread by. */
+export interface PullComponentDeps {
+  readonly clock: Clock;
+  readonly post: (message: HostMessage) => void;
+  /** Whether there is a thread. */
+  readonly running: () => boolean;
+}
+
+/** The component `metrics`. */
+export class PullComponent implements Component {
+  readonly name = "metrics";
+  readonly needs: readonly string[] = ["telemetry"];
+  readonly readiness = "required";
+  readonly #deps: PullComponentDeps;
+  #view: PullView | undefined;
+  #known: (() => void) | undefined;
+  #ended: (() => void) | undefined;
+
+  constructor(deps: PullComponentDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the port was opened or could not be; `health` knows which. */
+  async start(signal: AbortSignal): Promise<void> {
+    if (this.#isKnown()) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#known = resolve;
+    const giveUp = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      this.#known = undefined;
+    }
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    if (!this.#deps.running() || this.#view?.state === "stopped") return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ended = resolve;
+    const timer = this.#deps.clock.timer(this.#deps.clock.monotonic() + deadlineMs, resolve);
+    this.#deps.post({ type: "pull-stop", deadlineMs });
+    await promise;
+    timer[Symbol.dispose]();
+    this.#ended = undefined;
+  }
+
+  health(): Health {
+    if (this.#view?.state === "serving") return { ok: true };
+    return { ok: false, reason: this.#view?.reason ?? "the pull endpoint is not open" };
+  }
+
+  /** What the thread says of it. */
+  hear(view: PullView | undefined): void {
+    this.#view = view;
+    if (this.#isKnown()) this.#known?.();
+  }
+
+  /** The thread closed it. */
+  stopped(): void {
+    this.#ended?.();
+  }
+
+  /** The thread is gone, and the port with it. */
+  lost(): void {
+    this.#view = undefined;
+    this.#ended?.();
+    this.#known?.();
+  }
+
+  #isKnown(): boolean {
+    return this.#view?.state === "serving" || this.#view?.state === "failed";
+  }
+}

@@ -1,0 +1,35 @@
+/** Which values an attribute of a metric has, by example: counted at birth and death of series, at most so many of them. */
+import type { LabelCardinality } from "../types.ts";
+
+/** The values of one attribute. */
+export class LabelValues {
+  readonly #name: string;
+  readonly #limit: number;
+  /** Value to the number of series that have it. */
+  readonly #series = new Map<string, number>();
+  #capped = false;
+
+  constructor(name: string, limit: number) {
+    this.#name = name;
+    this.#limit = limit;
+  }
+
+  born(value: string): void {
+    const series = this.#series.get(value);
+    if (series === undefined && this.#series.size >= this.#limit) this.#capped = true;
+    else this.#series.set(value, (series ?? 0) + 1);
+  }
+
+  /** A value that found no place when it was born is not known here, or by one series too few: this is a sample. */
+  ended(value: string): void {
+    const series = this.#series.get(value);
+    if (series === undefined) return;
+    if (series > 1) this.#series.set(value, series - 1);
+    else this.#series.delete(value);
+    if (this.#series.size === 0) this.#capped = false;
+  }
+
+  view(): LabelCardinality {
+    return { name: this.#name, distinct: this.#series.size, capped: this.#capped, examples: [...this.#series.keys()].toSorted() };
+  }
+}

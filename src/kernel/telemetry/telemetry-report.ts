@@ -1,0 +1,93 @@
+/** Reports telemetry itself, from counters that are kept anyway: live series, deliveries, queues, and the pull endpoint. */
+import * as self from "./self-metrics.ts";
+import type { OutboxStatus } from "./outbox.ts";
+import { SERIES_PREFIX } from "./series/cardinality-history.ts";
+import type { ErrorClass, LedgerView, Observed, PullOutcome, PullRejection, PullView, QueueView } from "./status.ts";
+import { signals } from "./status.ts";
+import type { Telemetry } from "./telemetry.ts";
+import type { Scope } from "./types.ts";
+
+/** What is read of telemetry. */
+export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
+
+/** Reports telemetry in the process's scope, with that scope's own series, until disposed. */
+export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Disposable {
+  const series = reportSeries(scope);
+  const pulled = { inFlight: 0 };
+  const delivery = scope.observe(() => {
+    const { ledger, logs, spans, suppressed } = telemetry.status();
+    if (!ledger) return;
+    reportDelivery(scope, ledger);
+    for (const { signal, errorClass, lines } of suppressed) scope.total(self.exportSuppressed, lines, { signal, "error.type": errorClass });
+    reportQueue(scope, "logs", logs, ledger.logs);
+    reportQueue(scope, "traces", spans, ledger.traces);
+    if (ledger.pull) reportPull(scope, ledger.pull, pulled);
+  });
+  const observed = telemetry.onObserved((all) => all.forEach((each) => recordObserved(scope, each)));
+  return {
+    [Symbol.dispose]: () => {
+      for (const report of [series, delivery, observed]) report[Symbol.dispose]();
+    },
+  };
+}
+
+/** Reports a scope's own live series in that scope, just before each snapshot, until disposed. For the scopes of any thread. */
+export function reportSeries(scope: Scope): Disposable {
+  return scope.observe(() => sweepSeries(scope));
+}
+
+/** The metrics of this very report are left out, or each would make another. */
+function sweepSeries(scope: Scope): void {
+  const { metrics, limitPerMetric } = scope.cardinality();
+  const groups = new Map<string, number>();
+  const round = scope.sweep("telemetry.series");
+  for (const { name, group, series, overflowing } of metrics) {
+    if (name.startsWith(SERIES_PREFIX) || series === 0) continue;
+    groups.set(group, (groups.get(group) ?? 0) + series);
+    round.gauge(self.seriesActive, series, { "metric.name": name });
+    round.gauge(self.seriesOverflowing, overflowing ? 1 : 0, { "metric.name": name });
+  }
+  for (const [group, series] of groups) round.gauge(self.seriesByGroup, series, { "metric.group": group });
+  round.commit();
+  if (limitPerMetric > 0) scope.gauge(self.seriesLimit, limitPerMetric, {});
+}
+
+function recordObserved(scope: Scope, observed: Observed): void {
+  if (observed.of === "export") scope.record(self.exportDuration, observed.seconds, { signal: observed.signal, outcome: observed.outcome });
+  else scope.record(self.pullDuration, observed.seconds, { outcome: observed.outcome });
+}
+
+function reportDelivery(scope: Scope, ledger: LedgerView): void {
+  scope.total(self.exportDatapoints, ledger.signals.metrics.items, {});
+  scope.total(self.exportLogRecords, ledger.signals.logs.items, {});
+  scope.total(self.exportSpans, ledger.signals.traces.items, {});
+  for (const signal of signals) {
+    const { failuresByClass, partialSuccesses, itemsLost, itemsRejected } = ledger.signals[signal];
+    const byClass = Object.entries(failuresByClass) as [ErrorClass, number][];
+    for (const [errorClass, failures] of byClass) scope.total(self.exportFailures, failures, { "error.type": errorClass, signal });
+    if (partialSuccesses > 0) scope.total(self.exportFailures, partialSuccesses, { "error.type": "partial_success", signal });
+    if (itemsLost > 0) scope.total(self.exportLost, itemsLost, { signal, reason: "failed" });
+    if (itemsRejected > 0) scope.total(self.exportLost, itemsRejected, { signal, reason: "rejected" });
+  }
+  for (const field of ["body", "attribute"] as const) {
+    scope.total(self.logTruncated, ledger.cut[field].records, { field });
+    scope.total(self.logTruncatedBytes, ledger.cut[field].bytes, { field });
+  }
+}
+
+function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): void {
+  for (const [outcome, requests] of Object.entries(pull.requests) as [PullOutcome, number][]) scope.total(self.pullRequests, requests, { outcome });
+  for (const [reason, requests] of Object.entries(pull.rejected) as [PullRejection, number][]) scope.total(self.pullRejected, requests, { reason });
+  scope.total(self.pullGatherErrors, Object.values(pull.gatherErrors).reduce((sum, count) => sum + count, 0), {});
+  scope.add(self.pullInFlight, pull.inFlight - told.inFlight, {});
+  told.inFlight = pull.inFlight;
+}
+
+/** A queue has two parts, one in each thread. */
+function reportQueue(scope: Scope, signal: "logs" | "traces", here: OutboxStatus, there: QueueView): void {
+  if (there.capacity === 0) return;
+  scope.total(self.processorDropped, there.droppedQueueFull + here.dropped, { signal, reason: "queue_full" });
+  scope.total(self.processorDropped, here.lost, { signal, reason: "thread_lost" });
+  scope.gauge(self.processorCapacity, here.capacity + there.capacity, { signal });
+  scope.gauge(self.processorSize, here.held + there.held, { signal });
+}

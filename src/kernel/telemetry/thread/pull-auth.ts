@@ -1,0 +1,22 @@
+/** Who may read the pull endpoint: its own token as Bearer or as password of HTTP Basic, and no other token of the house. */
+import { equalSecrets } from "../../base/secret.ts";
+import { isLoopback } from "../../config/address.ts";
+import type { PullRejection } from "../status.ts";
+import type { WirePull } from "./options.ts";
+
+/** The reason to refuse, undefined for who may read. Without a token only a bind that other machines cannot reach is open, unless told otherwise. */
+export function refusePull({ listen, token, allowUnauthenticated }: Pick<WirePull, "listen" | "token" | "allowUnauthenticated">, authorization: string | undefined): PullRejection | undefined {
+  if (token === undefined) return allowUnauthenticated || isLoopback(listen.host) ? undefined : "auth_required";
+  const given = credentialOf(authorization);
+  if (given === undefined) return "missing_credentials";
+  return equalSecrets(given, token) ? undefined : "bad_credentials";
+}
+
+function credentialOf(authorization: string | undefined): string | undefined {
+  const [, scheme = "", value = ""] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(authorization ?? "") ?? [];
+  if (/^bearer$/i.test(scheme)) return value;
+  if (!/^basic$/i.test(scheme)) return undefined;
+  const decoded = Buffer.from(value, "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  return colon < 0 ? undefined : decoded.slice(colon + 1);
+}

@@ -1,0 +1,131 @@
+/**
+ * `GET /metrics` of the pull endpoint: who may ask, how many at once, in which format, and within which time. An error in
+ * gathering leaves series out and is counted; the rest is served with 200 (contract §2.1.8; RESOLUTIONS M2).
+ */
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+import type { Writable } from "node:stream";
+import { constants, createGzip } from "node:zlib";
+import { delay, type Clock } from "../../base/clock.ts";
+import { render } from "../exposition/render.ts";
+import { acceptedFormat, contentTypes } from "../exposition/text.ts";
+import type { ExpositionFormat } from "../exposition/text.ts";
+import { cut, refuse, type Handler, type ServerRequest, type ServerResponse } from "../../listen/exchange.ts";
+import type { PullOutcome, PullRejection } from "../status.ts";
+import type { Gathering } from "./gatherings.ts";
+import type { WirePull } from "./options.ts";
+import { refusePull } from "./pull-auth.ts";
+import type { PullBooks } from "./pull-books.ts";
+
+/** What answering needs. */
+export interface PullHandlerDeps {
+  readonly clock: Clock;
+  readonly books: PullBooks;
+  /** All scopes at one time; never rejects. */
+  readonly gather: (coalesce: boolean) => Promise<Gathering>;
+}
+
+const PATH = "/metrics";
+const RETRY_AFTER = { "retry-after": "1" };
+const REFUSALS: Readonly<Record<PullRejection, { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }>> = {
+  auth_required: { status: 403, text: "this address can be reached from other machines and no token is set: set scrape.auth.token, listen on 127.0.0.1, or set scrape.auth.allow_unauthenticated" },
+  missing_credentials: { status: 401, text: "a token is needed", headers: { "www-authenticate": 'Basic realm="steward metrics"' } },
+  bad_credentials: { status: 401, text: "the token is wrong", headers: { "www-authenticate": 'Basic realm="steward metrics"' } },
+};
+
+/** Answers every request of the listener. */
+export function createPullHandler(deps: PullHandlerDeps, options: WirePull): Handler {
+  const { books, clock } = deps;
+  return async (request, response) => {
+    const reason = refusePull(options, request.headers.authorization);
+    if (reason !== undefined) {
+      books.reject(reason);
+      const { status, text, headers = {} } = REFUSALS[reason];
+      return refuse(request, response, status, text, { headers });
+    }
+    if ((request.url ?? "").split("?", 1)[0] !== PATH) return refuse(request, response, 404, `there is only ${PATH} here`);
+    const beganMs = clock.monotonic();
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      books.count("error", 0);
+      return refuse(request, response, 405, "metrics are read with GET", { headers: { allow: "GET, HEAD" } });
+    }
+    if (books.inFlight >= options.maxInFlight) {
+      books.count("unavailable", 0);
+      return refuse(request, response, 503, `${options.maxInFlight} scrapes are being answered already`, { headers: RETRY_AFTER });
+    }
+    books.begin();
+    let outcome: PullOutcome = "error";
+    try {
+      outcome = await answer(request, response, deps, options);
+    } finally {
+      books.end(outcome, clock.monotonic() - beganMs);
+    }
+  };
+}
+
+async function answer(request: ServerRequest, response: ServerResponse, deps: PullHandlerDeps, options: WirePull): Promise<PullOutcome> {
+  const over = new AbortController();
+  const left = (): void => over.abort("left");
+  response.once("close", left);
+  if (options.timeoutMs > 0) delay(deps.clock, options.timeoutMs, over.signal).then(() => over.abort("late"), () => undefined);
+  const gathering = deps.gather(options.coalesce);
+  try {
+    const ended = await Promise.race([gathering, aborted(over.signal)]);
+    if (ended === "late") refuse(request, response, 503, `metrics could not be gathered within ${options.timeoutMs} ms`, { headers: RETRY_AFTER });
+    if (ended === "late") return "unavailable";
+    if (ended === "left") return "error";
+    if (ended.missing > 0) deps.books.gatherError("collector_error", ended.missing);
+    await send(request, response, { gathering: ended, books: deps.books, signal: over.signal });
+    return "success";
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+    // What began as 200 cannot become 503: it is cut, so that nobody takes a part for the whole.
+    cut(request);
+    return "error";
+  } finally {
+    response.off("close", left);
+    over.abort("left");
+    void gathering.then(({ release }) => release());
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<"late" | "left"> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason === "late" ? "late" : "left"), { once: true }));
+}
+
+async function send(request: ServerRequest, response: ServerResponse, { gathering, books, signal }: { gathering: Gathering; books: PullBooks; signal: AbortSignal }): Promise<void> {
+  const format: ExpositionFormat = acceptedFormat(request.headers.accept);
+  const zipped = acceptsGzip(request.headers["accept-encoding"]);
+  response.writeHead(200, { "content-type": contentTypes[format], vary: "accept, accept-encoding", ...(zipped ? { "content-encoding": "gzip" } : {}) });
+  if (request.method === "HEAD") return void response.end();
+  const sink = zipped ? createGzip({ level: constants.Z_BEST_SPEED }) : response;
+  if (sink !== response) sink.pipe(response);
+  // An answer that was cut ends nowhere else.
+  signal.addEventListener("abort", () => sink !== response && sink.destroy(), { once: true });
+  const slices = render(gathering.gathered, {
+    format, metrics: undefined, duplicate: (series) => books.gatherError("duplicate_series", series), conflict: (families) => books.gatherError("type_mismatch", families),
+  });
+  for (const slice of slices) {
+    signal.throwIfAborted();
+    await write(sink, Buffer.from(slice), signal);
+    // The thread exports, too; and who is next in line wants its turn.
+    await setImmediate();
+  }
+  signal.throwIfAborted();
+  sink.end();
+  if (!response.writableFinished) await once(response, "finish", { signal });
+}
+
+async function write(sink: Writable, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  if (!sink.write(bytes)) await once(sink, "drain", { signal });
+}
+
+/** Whether the client takes gzip (RFC 9110 §12.5.3). */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  const said = (Array.isArray(header) ? header.join(",") : (header ?? "")).toLowerCase().split(",").map((part) => part.trim().split(/\s*;\s*/));
+  const quality = (name: string): number | undefined => {
+    const [found] = said.filter(([coding]) => coding === name);
+    return found === undefined ? undefined : Number(found.find((part) => part.startsWith("q="))?.slice(2) ?? 1);
+  };
+  return (quality("gzip") ?? quality("*") ?? 0) > 0;
+}

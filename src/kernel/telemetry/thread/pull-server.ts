@@ -1,0 +1,78 @@
+/** The pull endpoint's port: opened by the telemetry thread itself, tried again with growing waits while it cannot be. */
+import { delay, type Clock } from "../../base/clock.ts";
+import { ownWords } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { formatAddress } from "../../config/address.ts";
+import { createListener, type Listener, type ListenerSpec } from "../../listen/listener.ts";
+import type { PullView } from "../status.ts";
+import type { WirePull } from "./options.ts";
+import { PullBooks } from "./pull-books.ts";
+import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** Scrapers are few; more are a mistake or an attack. */
+const MOST_CONNECTIONS = 64;
+const STALL_MS = 30_000;
+
+/** What the port needs. */
+export interface PullServerDeps extends Omit<PullHandlerDeps, "books"> {
+  readonly log: Log;
+  readonly books: PullBooks;
+}
+
+/** The port, open or on its way to be. */
+export interface PullServer {
+  view(): PullView;
+  /** Accepts no more, lets answers finish, cuts what is left. Works twice. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Opens the port at once and for as long as it is not stopped. */
+export function startPullServer(deps: PullServerDeps, options: WirePull): PullServer {
+  const { books, clock, log } = deps;
+  const stopping = new AbortController();
+  let listener: Listener | undefined;
+  const open = async (): Promise<void> => {
+    for (let waitMs = FIRST_WAIT_MS; !stopping.signal.aborted; waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)) {
+      const next = createListener(specOf(deps, options), { clock, log });
+      try {
+        await next.start();
+        if (stopping.signal.aborted) return await next.stop(0);
+        listener = next;
+        return books.stand("serving", { address: formatAddress({ ...options.listen, port: next.port }) });
+      } catch (error) {
+        const reason = ownWords(error);
+        books.stand("failed", { reason });
+        log.error("the pull endpoint cannot listen and tries again", { reason, waitMs });
+        await next.stop(0);
+        await waited(clock, waitMs, stopping.signal);
+      }
+    }
+  };
+  const opening = open();
+  return {
+    view: () => books.view(listener?.certificate()),
+    async stop(deadlineMs) {
+      stopping.abort();
+      await opening;
+      await listener?.stop(deadlineMs);
+      books.stand("stopped");
+    },
+  };
+}
+
+async function waited(clock: Clock, waitMs: number, signal: AbortSignal): Promise<void> {
+  await delay(clock, waitMs, signal).catch(() => undefined);
+}
+
+function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {
+  const { listen, tls } = options;
+  const clients = tls === undefined || tls.clientAuth === "none" ? {} : { clients: { mode: tls.clientAuth, ...(tls.clientCaFile === undefined ? {} : { caFile: tls.clientCaFile }) } };
+  return {
+    // Open to other machines without a token it refuses every request, which says more than a port that is not there.
+    name: "metrics", setting: "scrape.listen", address: listen, credential: true,
+    ...(tls === undefined ? {} : { tls: { certFile: tls.certFile, keyFile: tls.keyFile, ...(tls.reloadMs === undefined ? {} : { reloadMs: tls.reloadMs }), ...clients } }),
+    limits: { connections: MOST_CONNECTIONS, stallMs: STALL_MS }, handle: createPullHandler(deps, options),
+  };
+}

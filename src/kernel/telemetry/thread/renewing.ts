@@ -1,0 +1,89 @@
+/**
+ * An exporter that is made anew while the thread runs: when its credentials changed, and for gRPC when its connection is
+ * old. Requests under way end with the exporter they began with.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Signal } from "../status.ts";
+import { Credentials } from "./credentials.ts";
+import type { WireTarget } from "./options.ts";
+
+/** What is made anew. */
+export interface Renewable {
+  shutdown(): Promise<void>;
+}
+
+/** What renewing needs. */
+export interface RenewingDeps<E extends Renewable> {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: Signal;
+  readonly make: (target: WireTarget) => E;
+}
+
+/** The exporter in use. */
+export class Renewing<E extends Renewable> {
+  readonly #deps: RenewingDeps<E>;
+  readonly #timers = new Set<Disposable>();
+  #target: WireTarget;
+  #current: E;
+  #stopped = false;
+  #unusable = "";
+
+  constructor(target: WireTarget, deps: RenewingDeps<E>) {
+    this.#deps = deps;
+    this.#target = target;
+    this.#current = deps.make(target);
+    if (target.reload !== undefined) {
+      const credentials = new Credentials(target, target.reload);
+      this.#every(target.reload.everyMs, () => this.#look(credentials));
+    }
+    if (target.reconnectMs > 0) this.#every(target.reconnectMs, () => this.#replace());
+  }
+
+  current(): E {
+    return this.#current;
+  }
+
+  /** Nothing is made anew any more. The exporter in use stays the caller's. */
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers) timer[Symbol.dispose]();
+    this.#timers.clear();
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    const { clock } = this.#deps;
+    const timer = clock.timer(clock.monotonic() + ms, () => {
+      this.#timers.delete(timer);
+      void work().finally(() => {
+        if (!this.#stopped) this.#every(ms, work);
+      });
+    });
+    this.#timers.add(timer);
+  }
+
+  async #look(credentials: Credentials): Promise<void> {
+    const { log, signal } = this.#deps;
+    const look = await credentials.look();
+    if (look.kind === "unusable") {
+      if (look.reason !== this.#unusable) log.warn(`credentials for exporting ${signal} cannot be used; the last good ones stay in use`, { reason: look.reason });
+      this.#unusable = look.reason;
+      return;
+    }
+    if (this.#unusable !== "" && look.kind === "same") log.info(`credentials for exporting ${signal} can be read again`);
+    this.#unusable = "";
+    if (look.kind === "same") return;
+    this.#target = look.target;
+    await this.#replace();
+    log.info(`other credentials are used for exporting ${signal}`);
+  }
+
+  /** The old one is shut down when its last request is answered; nobody waits for that. */
+  #replace(): Promise<void> {
+    const old = this.#current;
+    this.#current = this.#deps.make(this.#target);
+    void old.shutdown().catch(() => undefined);
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,73 @@
+/** The exporter of each signal as its target wants it: over the network and renewed while it runs, or to standard output. */
+import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
+import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
+import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Signal } from "../status.ts";
+import { logExporter, metricExporter, traceExporter } from "./exporters.ts";
+import type { WireTarget } from "./options.ts";
+import { logOutput, metricOutput, spanOutput } from "./output.ts";
+import type { Output, OutputOptions } from "./output.ts";
+import { Renewing } from "./renewing.ts";
+import { logSize, metricSize, spanSize } from "./sized.ts";
+import type { SizeCheck } from "./sized.ts";
+
+/** What exporters need beside their target. */
+export interface WayOutDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly output: Output;
+}
+
+/** The way of metrics. */
+export function metricsOut(target: WireTarget, deps: WayOutDeps): PushMetricExporter {
+  if (target.protocol === "stdout") return metricOutput(outputOptions(target, deps));
+  return { ...networked("metrics", target, { ...deps, make: metricExporter, tooLarge: metricSize(target.maxRequestBytes) }), selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE };
+}
+
+/** The way of log records. */
+export function logsOut(target: WireTarget, deps: WayOutDeps): LogRecordExporter {
+  if (target.protocol === "stdout") return logOutput(outputOptions(target, deps));
+  return networked("logs", target, { ...deps, make: logExporter, tooLarge: logSize(target.maxRequestBytes) });
+}
+
+/** The way of spans. */
+export function tracesOut(target: WireTarget, deps: WayOutDeps): SpanExporter {
+  if (target.protocol === "stdout") return spanOutput(outputOptions(target, deps));
+  return networked("traces", target, { ...deps, make: traceExporter, tooLarge: spanSize(target.maxRequestBytes) });
+}
+
+type Done = Parameters<PushMetricExporter["export"]>[1];
+
+interface Exporter<T> {
+  export(items: T, done: Done): void;
+  forceFlush?(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+interface Networked<T> extends WayOutDeps {
+  readonly make: (target: WireTarget) => Exporter<T>;
+  readonly tooLarge: SizeCheck<T> | undefined;
+}
+
+function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge }: Networked<T>): Required<Exporter<T>> {
+  const renewing = new Renewing(target, { clock, log, signal, make });
+  return {
+    export(items, done) {
+      const error = tooLarge?.(items);
+      if (error) done({ code: 1, error });
+      else renewing.current().export(items, done);
+    },
+    forceFlush: () => renewing.current().forceFlush?.() ?? Promise.resolve(),
+    shutdown() {
+      renewing.stop();
+      return renewing.current().shutdown();
+    },
+  };
+}
+
+function outputOptions({ pretty, timeoutMs }: WireTarget, { output }: WayOutDeps): OutputOptions {
+  return { output, pretty, timeoutMs };
+}
