@@ -84,7 +84,7 @@ function groupsOf(policy: Members): Members {
 }
 
 function testsOf(value: unknown): readonly PolicyTest[] {
-  return objects(value).map((test) => ({ src: String(test["src"] ?? ""), accept: texts(test["accept"]), deny: texts(test["deny"]) }));
+  return objects(value).map((test) => ({ src: typeof test["src"] === "string" ? test["src"] : "", accept: texts(test["accept"]), deny: texts(test["deny"]) }));
 }
 
 function objects(value: unknown): readonly Members[] {
