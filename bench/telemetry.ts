@@ -1,14 +1,17 @@
 /**
- * 100,000 series exported over OTLP gRPC and scraped: how long the serving thread stands still meanwhile, and what it
+ * 100,000 series exported over OTLP gRPC, read through `expose` and pulled from the endpoint's port, the latter beside a server
+ * that writes the same bytes by plain string joins: how long the serving thread stands still meanwhile, and what it
  * costs in memory. Where the system tells (Linux), time in which the thread was ready and other processes had the cores is
  * shown and taken off, so that a busy machine does not decide. Run: `bin/node bench/telemetry.ts [series]`. Ends 1 when a
- * stall reaches the bar.
+ * stall reaches the bar or a pull is less than half as fast as the joins.
  */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { get } from "node:http";
 import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import { defineMetric } from "../src/kernel/telemetry/catalogue.ts";
@@ -19,6 +22,7 @@ import { startReceiver } from "../test/support/otlp/receiver.ts";
 
 const BAR_MS = 50;
 const METRICS = 100;
+const SHARE_OF_JOINS = 0.5;
 const SETTLE_MS = 300;
 const ROUNDS = 5;
 const MIB = 2 ** 20;
@@ -31,18 +35,35 @@ interface Report {
   readonly port?: number;
   readonly points?: number;
   readonly largestBytes?: number;
+  /** Of a pull: how long it took, and how much came. */
+  readonly tookMs?: number;
+  readonly bytes?: number;
 }
+
+/** Asked of the other process: what arrived, or that a URL be read. */
+type Order = "report" | { readonly pull: string };
 
 /** Receives in a process of its own that gives way, so that decoding counts for nobody who is measured: a real one has a machine of its own. */
 async function receive(): Promise<void> {
   setPriority(5);
   const receiver = await startReceiver({ protocol: "grpc" });
   const say = (report: Report): void => void process.send?.(report);
-  process.on("message", () => {
+  process.on("message", (order: Order) => {
+    if (typeof order === "object") return void pullOnce(order.pull).then(say);
     say({ points: receiver.points().length, largestBytes: Math.max(...receiver.sizes) });
     receiver.clear();
   });
   say({ port: receiver.port });
+}
+
+function pullOnce(url: string): Promise<Report> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (answer) => {
+      let bytes = 0;
+      answer.on("data", (chunk: Buffer) => (bytes += chunk.length)).on("end", () => resolve({ tookMs: performance.now() - began, bytes })).on("error", reject);
+    }).on("error", reject);
+  });
 }
 
 function hear(child: ChildProcess): Promise<Report> {
@@ -106,13 +127,14 @@ async function scrapeAll(telemetry: Telemetry): Promise<number> {
 async function run(series: number): Promise<void> {
   const child = fork(import.meta.filename, ["receive"]);
   const { port = 0 } = await hear(child);
-  const ask = (): Promise<Report> => {
-    child.send("report");
+  const ask = (order: Order = "report"): Promise<Report> => {
+    child.send(order);
     return hear(child);
   };
   await measure("idle", () => sleep(1_000));
-  const telemetry = createTelemetry({ clock: systemClock, log: silent }, { metrics: { protocol: "grpc", endpoint: `http://127.0.0.1:${port}`, intervalMs: 3_600_000 }, pull: true });
+  const telemetry = createTelemetry({ clock: systemClock, log: silent }, { metrics: { protocol: "grpc", endpoint: `http://127.0.0.1:${port}`, intervalMs: 3_600_000 }, pull: true, scrape: { listen: { host: "127.0.0.1", port: 0 }, coalesce: false } });
   await telemetry.component.start(new AbortController().signal, (error) => print(String(error)));
+  await telemetry.pull?.start(new AbortController().signal, () => undefined);
   await telemetry.flush(10_000);
   const scope = telemetry.scope({ name: "process", resource: { "service.name": "steward" }, constants: {} });
   const perMetric = series / METRICS;
@@ -127,6 +149,7 @@ async function run(series: number): Promise<void> {
   let bytes = 0;
   for (let round = 1; round <= ROUNDS; round++) worst = Math.max(worst, await measure(`scrape ${round}`, async () => (bytes = await scrapeAll(telemetry))));
   print(`  ${(bytes / MIB).toFixed(1)} MiB of text`);
+  const share = await pulls(telemetry, ask, (stall) => (worst = Math.max(worst, stall)));
   worst = Math.max(worst, await measure("export and scrape at once", () => Promise.all([telemetry.flush(60_000), scrapeAll(telemetry)])));
   await ask();
   await measure("10 of 1,000 devices leave", () => sayAll(scope, perMetric - 10, 1));
@@ -135,7 +158,33 @@ async function run(series: number): Promise<void> {
   await telemetry.component.stop(10_000);
   child.kill();
   print(`longest stall of the serving thread in an export or a scrape: ${worst.toFixed(1)} ms (bar: < ${BAR_MS} ms)`);
-  process.exitCode = worst < BAR_MS ? 0 : 1;
+  print(`rate of a pull: ${share.toFixed(2)} of plain string joins (bar: >= ${SHARE_OF_JOINS})`);
+  process.exitCode = worst < BAR_MS && share >= SHARE_OF_JOINS ? 0 : 1;
+}
+
+/** Pulls and joined texts by turns, read by the other process; the rate of the first over that of the second, by their medians. */
+async function pulls(telemetry: Telemetry, ask: (order: Order) => Promise<Report>, stalled: (stall: number) => void): Promise<number> {
+  const url = `http://${telemetry.status().ledger?.pull?.address}/metrics`;
+  const text = await fetch(url, { headers: { "accept-encoding": "identity" } }).then((answer) => answer.text());
+  const worker = new Worker(new URL("./joined-text.ts", import.meta.url), { workerData: { text } });
+  const joined = `http://127.0.0.1:${await new Promise<number>((resolve) => worker.once("message", resolve))}/`;
+  const rates: Record<"pull" | "joins", number[]> = { pull: [], joins: [] };
+  for (let round = 0; round <= 2 * ROUNDS; round++) {
+    for (const [name, from] of [["pull", url], ["joins", joined]] as const) {
+      let report: Report = {};
+      const stall = await measure(`${name} ${round}`, async () => (report = await ask({ pull: from })));
+      if (name === "pull") stalled(stall);
+      // The first round warms both.
+      if (round > 0) rates[name].push((report.bytes ?? 0) / (report.tookMs ?? 1));
+      print(`  ${((report.bytes ?? 0) / MIB).toFixed(1)} MiB in ${(report.tookMs ?? 0).toFixed(0)} ms as seen by the reader`);
+    }
+  }
+  await worker.terminate();
+  return median(rates.pull) / median(rates.joins);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
 await (process.argv[2] === "receive" ? receive() : run(Number(process.argv[2] ?? 100_000)));
