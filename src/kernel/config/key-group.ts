@@ -15,10 +15,10 @@ export interface KeyField<T> extends Field<T> {
 /** Declares the keys of a section: `maxObjects` below `a.b` is `a.b.max_objects` (`writtenName`). */
 export function defineKeyGroup<T extends object>(prefix: string, fields: { readonly [K in keyof T]-?: KeyField<T[K]> }): KeyGroup<T> {
   const define = <V>(name: string, field: KeyField<V>): Key<V> => {
-    const judge = (rule: KeyField<V>["warn"]) => (value: V): Complaint | undefined => (value === undefined ? undefined : rule?.(value as Exclude<V, undefined>));
+    const judge = (name: "rule" | "warn") => (value: V): Complaint | undefined => (value === undefined ? undefined : field[name]?.(value as Exclude<V, undefined>));
     return defineKey<V>({
-      path: `${prefix}.${writtenName(name, field)}`, type: field.type as Key<V>["type"], default: field.default as V, help: field.help,
-      rule: judge(field.rule), warn: judge(field.warn), ...(field.secret === true ? { secret: true as const } : {}),
+      path: `${prefix}.${writtenName(name, field)}`, type: field.type, default: field.default as V, help: field.help,
+      rule: judge("rule"), warn: judge("warn"), ...(field.secret === true ? { secret: true as const } : {}),
     });
   };
   return Object.fromEntries((Object.keys(fields) as (keyof T & string)[]).map((name) => [name, define(name, fields[name])])) as unknown as KeyGroup<T>;

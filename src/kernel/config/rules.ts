@@ -39,7 +39,7 @@ export function isPlainRemote(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:") return false;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  return host !== "localhost" && host !== "::1" && !/^127\./.test(host);
+  return host !== "localhost" && host !== "::1" && !host.startsWith("127.");
 }
 
 /** Each entry has something in it. */

@@ -60,5 +60,5 @@ function inherited<T extends object>(fields: Fields<T>): Fields<Partly<T>> {
     const { default: _, ...rest } = field as { readonly default?: unknown };
     return [name, { ...rest, optional: true }];
   });
-  return Object.fromEntries(entries) as unknown as Fields<Partly<T>>;
+  return Object.fromEntries(entries) as Fields<Partly<T>>;
 }

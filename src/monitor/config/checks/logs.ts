@@ -30,7 +30,7 @@ export const windowsSound: Check = {
 
 interface UsedFeed {
   readonly feed: ObjectStoreSection;
-  say(severity: Finding["severity"], under: string, rule: string, remedy: string | undefined): Finding;
+  readonly say: (severity: Finding["severity"], under: string, rule: string, remedy: string | undefined) => Finding;
 }
 
 /** Feeds that are used are whole and differ; what is written for one that is not used is told. */
