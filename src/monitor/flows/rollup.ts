@@ -59,9 +59,11 @@ export class FlowRollup {
 
   /** Tells the `topN` keys with the most bytes and the rests, and begins anew. Which keys those are does not depend on the order in which traffic came. */
   flush(topN: number, emit: EmitSum): void {
-    const sums = [...this.#sums.values()].sort(byBytes);
-    for (const sum of sums.slice(0, topN)) emit(sum.kind, sum.source, sum.destination, sum);
-    for (const sum of sums.slice(topN)) addTo(this.#restOf(sum.kind), sum);
+    const busiest = busiestOf([...this.#sums.values()], topN);
+    for (const sum of this.#sums.values()) {
+      if (busiest.has(sum)) emit(sum.kind, sum.source, sum.destination, sum);
+      else addTo(this.#restOf(sum.kind), sum);
+    }
     for (const sum of this.#rests.values()) emit(sum.kind, sum.source, sum.destination, sum);
     for (const table of [this.#sums, this.#rests, this.#kinds, this.#faces]) table.clear();
   }
@@ -118,12 +120,18 @@ function addTo(sum: Sum, { txBytes, rxBytes, txPackets, rxPackets }: Counters): 
   sum.rxPackets += rxPackets;
 }
 
-/** The most bytes first; equal ones by every field of the key, so that no two are equal. */
-function byBytes(left: Sum, right: Sum): number {
-  const more = right.txBytes + right.rxBytes - left.txBytes - left.rxBytes;
-  if (more !== 0) return more;
-  const [leftText, rightText] = [textOf(left), textOf(right)];
-  return leftText < rightText ? -1 : leftText > rightText ? 1 : 0;
+/** The sums with the most bytes; of equal ones those whose fields come first, so that no two are equal. Only the numbers are sorted, and those that meet at the edge. */
+function busiestOf(sums: readonly Sum[], topN: number): ReadonlySet<Sum> {
+  if (sums.length <= topN) return new Set(sums);
+  const edge = Float64Array.from(sums, bytesOf).sort().at(-topN);
+  if (topN <= 0 || edge === undefined) return new Set();
+  const above = sums.filter((sum) => bytesOf(sum) > edge);
+  const atEdge = sums.filter((sum) => bytesOf(sum) === edge).map((sum) => [textOf(sum), sum] as const).sort(([left], [right]) => (left < right ? -1 : 1));
+  return new Set([...above, ...atEdge.slice(0, topN - above.length).map(([, sum]) => sum)]);
+}
+
+function bytesOf({ txBytes, rxBytes }: Counters): number {
+  return txBytes + rxBytes;
 }
 
 function textOf({ kind, source, destination }: Sum): string {
