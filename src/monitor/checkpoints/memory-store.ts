@@ -1,0 +1,65 @@
+/** What networks remember, for as long as the process runs. */
+import type { Clock } from "../../kernel/base/clock.ts";
+import { SeenSet } from "./seen-set.ts";
+import type { Evidence, Marks, NetworkMemory, SeenDigests } from "./types.ts";
+
+/** One memory for each network, the same one each time it is asked for. */
+export function createMemoryStore(clock: Pick<Clock, "now">): (network: string) => NetworkMemory {
+  const networks = new Map<string, NetworkMemory>();
+  return (network) => {
+    const known = networks.get(network) ?? { marks: memoryMarks(), seen: memorySeen(clock), evidence: memoryEvidence() };
+    networks.set(network, known);
+    return known;
+  };
+}
+
+function memoryMarks(): Marks {
+  const marks = new Map<string, number>();
+  return {
+    get: (name) => marks.get(name),
+    set: (name, markMs) => {
+      marks.set(name, Math.max(markMs, marks.get(name) ?? 0));
+      return Promise.resolve();
+    },
+  };
+}
+
+function memorySeen(clock: Pick<Clock, "now">): NetworkMemory["seen"] {
+  const sets = new Map<string, SeenDigests>();
+  let batches = 0;
+  return (name, capacity) => {
+    const known = sets.get(name);
+    if (known !== undefined) return known;
+    const set = new SeenSet(capacity);
+    const digests: SeenDigests = {
+      has: (digest) => set.has(digest),
+      add: (added, untilMs) => {
+        set.add({ untilMs, number: (batches += 1), digests: [...added], parts: 0 });
+        set.trim(clock.now());
+        return Promise.resolve();
+      },
+      get size() {
+        return set.size;
+      },
+    };
+    sets.set(name, digests);
+    return digests;
+  };
+}
+
+/** Evidence that a restart forgets. Values are copied, as those of a file are. */
+export function memoryEvidence(): Evidence {
+  const documents = new Map<string, string>();
+  const read = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json));
+  return {
+    get: (key) => read(documents.get(key)),
+    list: (prefix) => [...documents].filter(([key]) => key.startsWith(prefix)).toSorted(([left], [right]) => Buffer.compare(Buffer.from(left), Buffer.from(right))).map(([key, json]) => [key, read(json)]),
+    change: (changes) => {
+      for (const [key, value] of changes) {
+        if (value === undefined) documents.delete(key);
+        else documents.set(key, JSON.stringify(value));
+      }
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Opens what networks remember, and when that cannot be, says why and remembers in memory (facts, pipeline §5.1; RESOLUTIONS M24). */
+import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { createStateFactory } from "../../kernel/state/state-factory.ts";
+import type { Env } from "../../kernel/state/types.ts";
+import type { MonitorOptions } from "../options.ts";
+import { createEnvStore } from "./env-store.ts";
+import { createMemoryStore, memoryEvidence } from "./memory-store.ts";
+import { checkpointPlace, type CheckpointPlace } from "./place.ts";
+import { checkpointStore } from "./tables.ts";
+import type { NetworkMemory } from "./types.ts";
+
+/** What opening works with. */
+export interface CheckpointDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+}
+
+/** What is in effect, for a status page. */
+export interface CheckpointStoreStatus {
+  readonly store: "file" | "memory";
+  /** Empty for memory. */
+  readonly path: string;
+  /** Why it is not as configured, or that it began anew; undefined when all is as configured. */
+  readonly reason: string | undefined;
+  readonly bytes: number | undefined;
+  /** Since something was stored last; undefined before. */
+  readonly persistAgeMs: number | undefined;
+}
+
+/** What networks remember. */
+export interface Checkpoints {
+  network(name: string): NetworkMemory;
+  status(): CheckpointStoreStatus;
+  close(): Promise<void>;
+}
+
+/** Opens it. Throws only the signal's reason. */
+export async function openCheckpoints(deps: CheckpointDeps, options: MonitorOptions["checkpoint"], signal?: AbortSignal): Promise<Checkpoints> {
+  if (options.store === "memory") return inMemory(deps, undefined);
+  const place = checkpointPlace(options.filePath);
+  try {
+    mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+    accessSync(place.directory, constants.W_OK | constants.X_OK);
+    const { env, reason } = await openOrSetAside(deps, place, signal);
+    if (place.path !== options.filePath) deps.log.info("the checkpoint file is an environment of its own kind and gets its extension", { configured: options.filePath, path: place.path });
+    return inFile(deps, { env, place, reason, evidence: options.evidenceStore });
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    const error = toStewardError(thrown);
+    const reason = `${place.path} cannot be used: ${error.message}`;
+    deps.log.warn("checkpoints are kept in memory: after a restart windows begin at their initial lookback", { path: place.path, default: options.isDefault, remedy: "let this user write to the folder, or configure checkpoint.file_path", error });
+    return inMemory(deps, reason);
+  }
+}
+
+/** A damaged file is set aside whole and never taken for a fresh start silently; one of a newer Steward is left alone. */
+async function openOrSetAside(deps: CheckpointDeps, place: CheckpointPlace, signal: AbortSignal | undefined): Promise<{ readonly env: Env; readonly reason: string | undefined }> {
+  const factory = createStateFactory({ directory: place.directory, clock: deps.clock, log: deps.log, version: deps.version, reserveBytes: 0 });
+  const spec = { ...checkpointStore, name: place.name };
+  try {
+    return { env: await factory.open(spec, signal), reason: undefined };
+  } catch (error) {
+    if (!(error instanceof StewardError) || error.code !== "corrupt") throw error;
+    const aside = freeName(`${place.path}.corrupt`);
+    renameSync(place.path, aside);
+    rmSync(`${place.path}-lock`, { force: true });
+    deps.log.error("the checkpoint file is damaged; it was set aside and windows begin at their initial lookback", { path: place.path, aside, error });
+    return { env: await factory.open(spec, signal), reason: `a damaged file was set aside as ${aside}` };
+  }
+}
+
+/** The name, or with a number when it is taken: an older file that was set aside is never overwritten. */
+function freeName(path: string): string {
+  let free = path;
+  for (let number = 2; existsSync(free); number += 1) free = `${path}.${number}`;
+  return free;
+}
+
+function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }: { readonly env: Env; readonly place: CheckpointPlace; readonly reason: string | undefined; readonly evidence: "file" | "memory" }): Checkpoints {
+  const stored = createEnvStore({ env, clock, log });
+  const unstored = new Map<string, NetworkMemory>();
+  const openedMs = clock.now();
+  return {
+    network(name) {
+      if (evidence === "file") return stored(name);
+      const memory = unstored.get(name) ?? { ...stored(name), evidence: memoryEvidence() };
+      unstored.set(name, memory);
+      return memory;
+    },
+    status() {
+      const { bytes, lastCommitAtMs } = env.status();
+      return { store: "file", path: place.path, reason, bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+    },
+    close: () => env.close(),
+  };
+}
+
+function inMemory({ clock }: CheckpointDeps, reason: string | undefined): Checkpoints {
+  return { network: createMemoryStore(clock), status: () => ({ store: "memory", path: "", reason, bytes: undefined, persistAgeMs: undefined }), close: () => Promise.resolve() };
+}
