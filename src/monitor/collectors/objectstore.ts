@@ -1,0 +1,61 @@
+/** The collectors that read exported logs from a bucket: flows, configuration audit, and what recorders saw of clusters (facts, collectors §5.15). */
+import { operations } from "../capability/operation.ts";
+import { k8sAuditMetrics } from "../catalogue/k8s-audit.ts";
+import { objectStoreMetrics } from "../catalogue/object-store.ts";
+import { k8sApiRequestRecord, k8sSessionRecord } from "../catalogue/records.ts";
+import { createK8sIntake } from "../k8s/intake.ts";
+import { createBucket } from "../objectstore/bucket.ts";
+import { createFeed, type FeedDeps } from "../objectstore/feed.ts";
+import type { NetworkOptions, ObjectStoreOptions } from "../options.ts";
+import { auditlogs } from "./auditlogs.ts";
+import { defineCollector, type Collector, type CollectorDeps } from "./collector.ts";
+import { flowlogs } from "./flowlogs.ts";
+
+interface Kind {
+  readonly name: string;
+  readonly key: string;
+  readonly signal: string;
+  readonly description: string;
+  readonly emits: Collector["emits"];
+  readonly records: Collector["records"];
+  options(network: NetworkOptions): ObjectStoreOptions | undefined;
+  accept(deps: CollectorDeps): FeedDeps["accept"];
+}
+
+function defineFeed(kind: Kind): Collector {
+  return defineCollector({
+    name: kind.name, key: kind.key, description: kind.description, scopes: [], operations: [operations.listObjects], emits: [...objectStoreMetrics, ...kind.emits], records: kind.records,
+    options: (network) => kind.options(network),
+    open(deps, options) {
+      const bucket = createBucket(options);
+      deps.closed.addEventListener("abort", () => bucket.close(), { once: true });
+      const feed = createFeed({ clock: deps.clock, log: deps.log, scope: deps.scope, evidence: deps.memory.evidence, bucket, accept: kind.accept(deps) }, kind.signal, options);
+      return (tick) => feed.run({ nowMs: tick.nowMs, signal: tick.signal, sweep: tick.sweep, list: (ask) => tick.call(operations.listObjects, ask) });
+    },
+  });
+}
+
+/** Flows that the control plane exported. */
+export const objectstore: Collector = defineFeed({
+  name: "objectstore", key: "flowlogs", signal: "flow", description: "Network flow logs exported to an object store.", emits: flowlogs.emits, records: flowlogs.records,
+  options: ({ collectors: { flowlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
+  accept: ({ flows }) => (records, signal) => flows.accept({ records, source: "objectstore" }, signal),
+});
+
+/** Changes of the configuration that it exported. */
+export const objectstoreAudit: Collector = defineFeed({
+  name: "objectstore-audit", key: "auditlogs", signal: "audit", description: "Configuration audit logs exported to an object store.", emits: auditlogs.emits, records: auditlogs.records,
+  options: ({ collectors: { auditlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
+  accept: ({ audit }) => (records, signal) => audit.accept({ records, source: "objectstore" }, signal),
+});
+
+/** What recorders saw of clusters. */
+export const objectstoreK8sAudit: Collector = defineFeed({
+  name: "objectstore-k8s_audit", key: "k8s_audit", signal: "k8s_audit", description: "Cluster API requests and terminal sessions that recorders wrote to an object store.",
+  emits: k8sAuditMetrics, records: [k8sApiRequestRecord, k8sSessionRecord],
+  options: ({ collectors }) => collectors.k8sAudit?.objectStore,
+  accept({ scope }) {
+    const intake = createK8sIntake(scope);
+    return (records, signal, { key, name }) => intake.accept({ records, recording: name.recording, recorder: key.split("/").at(-2) ?? "" }, signal);
+  },
+});

@@ -1,0 +1,227 @@
+/**
+ * A feed: lists a bucket, reads what is new, oldest first, and remembers it (facts, collectors §5.15). An object counts whole or not
+ * at all; one that cannot be read is a gap that is kept and tried again; what a run has no room for is left to the next.
+ */
+import type { Clock } from "../../kernel/base/clock.ts";
+import { toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { failureOf } from "../../kernel/client/failure.ts";
+import type { Scope, Sweep } from "../../kernel/telemetry/types.ts";
+import {
+  objectstoreBytes, objectstoreDecompressedBytes, objectstoreExpansionLimitFailures, objectstoreObjects, objectstoreRecords, objectstoreRequestDuration, objectstoreRequests,
+  objectstoreRetries, objectstoreSkipped,
+} from "../catalogue/object-store.ts";
+import type { Evidence } from "../checkpoints/types.ts";
+import type { IntakeReport } from "../flows/types.ts";
+import type { ObjectStoreOptions } from "../options.ts";
+import type { Bucket } from "./bucket.ts";
+import { sayLevels } from "./feed-books.ts";
+import { FeedState } from "./feed-state.ts";
+import { prefixesOf, readName, type ObjectName } from "./object-keys.ts";
+import { ObjectRefused, readRows, type Cost } from "./object-rows.ts";
+
+const FUTURE_MS = 300_000;
+const PAGES_OF_OBJECTS = 4;
+const SECOND_MS = 1_000;
+
+/** What a feed works with. */
+export interface FeedDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly scope: Scope;
+  readonly evidence: Evidence;
+  readonly bucket: Bucket;
+  /** Takes the rows of one object. */
+  readonly accept: (rows: readonly unknown[], signal: AbortSignal, object: { readonly key: string; readonly name: ObjectName }) => Promise<IntakeReport>;
+}
+
+/** A feed of one kind of log. */
+export interface Feed {
+  /** One run. `list` makes a call of the store as the collector wants it watched. Rejects when the bucket cannot be listed. */
+  run(tick: { readonly nowMs: number; readonly signal: AbortSignal; readonly sweep: Pick<Sweep, "gauge">; readonly list: <T>(ask: () => Promise<T>) => Promise<T> }): Promise<void>;
+}
+
+type Tick = Parameters<Feed["run"]>[0];
+
+interface Candidate {
+  readonly key: string;
+  readonly name: ObjectName;
+  /** It was found under; undefined for a gap that is tried again. */
+  readonly prefix: string | undefined;
+}
+
+interface Listing {
+  readonly fromMs: number;
+  readonly candidates: readonly Candidate[];
+  readonly newestMs: number | undefined;
+  /** By prefix: the last key listed, where there are more. */
+  readonly more: ReadonlyMap<string, string>;
+}
+
+/** A feed; `signal` names its kind: flow, audit, k8s_audit. */
+export function createFeed(deps: FeedDeps, signal: string, options: ObjectStoreOptions): Feed {
+  return new BucketFeed(deps, signal, options);
+}
+
+class BucketFeed implements Feed {
+  readonly #deps: FeedDeps;
+  readonly #signal: string;
+  readonly #options: ObjectStoreOptions;
+  readonly #state: FeedState;
+  /** From when on the lists of this run looked. */
+  #fromMs: number | undefined;
+
+  constructor(deps: FeedDeps, signal: string, options: ObjectStoreOptions) {
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#options = options;
+    this.#state = new FeedState(deps.evidence, signal, options);
+  }
+
+  async run(tick: Tick): Promise<void> {
+    const listing = await this.#list(tick);
+    this.#fromMs = listing.fromMs;
+    const due = this.#dueGaps(tick.nowMs);
+    const waiting = [...due, ...listing.candidates].toSorted((left, right) => left.name.timeMs - right.name.timeMs || (left.key < right.key ? -1 : 1));
+    const done = await this.#ingest(waiting, tick);
+    const left = waiting.slice(done);
+    if (left.length > 0) this.#skip("per_cycle_budget", left.length);
+    await this.#state.listed(this.#resumeAfter(listing, left), listing.fromMs);
+    const { gaps, cursorMs } = this.#state;
+    sayLevels(this.#deps.scope, tick.sweep, this.#signal, {
+      backlog: left.length, cursorMs, newestMs: listing.newestMs, pendingOldestMs: left[0]?.name.timeMs, gaps: gaps.size,
+      gapOldestMs: gaps.size === 0 ? undefined : Math.min(...[...gaps.values()].map(({ sinceMs }) => sinceMs)), truncated: listing.more.size > 0,
+    }, tick.nowMs);
+  }
+
+  /**
+   * A list goes on behind what was dealt with whole; a page of which something is left is listed again, from the same beginning
+   * of time, since what is left may be older than what was just ingested.
+   */
+  #resumeAfter({ more }: Listing, left: readonly Candidate[]): Map<string, string> {
+    const resume = new Map(more);
+    for (const { prefix } of left) if (prefix !== undefined) resume.set(prefix, this.#state.resume.get(prefix) ?? "");
+    return resume;
+  }
+
+  async #list(tick: Tick): Promise<Listing> {
+    const { prefix, layout, maxObjects } = this.#options;
+    const fromMs = this.#state.fromMs(tick.nowMs, this.#options);
+    const candidates: Candidate[] = [];
+    const more = new Map<string, string>();
+    let newestMs: number | undefined;
+    for (const each of prefixesOf(layout === "partitioned" && prefix !== "" && !prefix.endsWith("/") ? `${prefix}/` : prefix, layout, fromMs, tick.nowMs)) {
+      const page = await tick.list(() => this.#timed("list", () => this.#deps.bucket.list(each, this.#state.resume.get(each) ?? "", PAGES_OF_OBJECTS * maxObjects, tick.signal)));
+      const last = page.keys.at(-1);
+      if (page.more && last !== undefined) more.set(each, last);
+      for (const key of page.keys) {
+        const name = readName(key, layout);
+        if (name !== undefined && name.timeMs <= tick.nowMs + FUTURE_MS) newestMs = Math.max(newestMs ?? name.timeMs, name.timeMs);
+        const reason = this.#reasonToSkip(key, name, fromMs, tick.nowMs);
+        if (reason !== undefined) this.#skip(reason, 1);
+        else if (name !== undefined && !this.#state.gaps.has(key)) candidates.push({ key, name, prefix: each });
+      }
+    }
+    return { fromMs, candidates, newestMs, more };
+  }
+
+  #reasonToSkip(key: string, name: ObjectName | undefined, fromMs: number, nowMs: number): string | undefined {
+    if (name === undefined) return "unrecognized_key";
+    if (name.timeMs > nowMs + FUTURE_MS) return "future_timestamp";
+    if (this.#state.seen.has(key)) return "already_ingested";
+    return name.timeMs < fromMs ? "before_cursor" : undefined;
+  }
+
+  #dueGaps(nowMs: number): Candidate[] {
+    return [...this.#state.gaps].flatMap(([key, gap]) => {
+      const name = gap.quarantined || gap.retryAtMs > nowMs ? undefined : readName(key, this.#options.layout);
+      return name === undefined ? [] : [{ key, name, prefix: undefined }];
+    });
+  }
+
+  /** How many were tried; the rest is for the next run. */
+  async #ingest(waiting: readonly Candidate[], tick: Tick): Promise<number> {
+    const { object, cycle, maxObjects } = this.#options;
+    const spent: Cost = { wireBytes: 0, bytes: 0, records: 0 };
+    let tried = 0;
+    for (const candidate of waiting.slice(0, maxObjects)) {
+      if (this.#state.full && !this.#state.gaps.has(candidate.key)) break;
+      tick.signal.throwIfAborted();
+      const left = { wireBytes: cycle.wireBytes - spent.wireBytes, decompressedBytes: cycle.decompressedBytes - spent.bytes, records: cycle.records - spent.records };
+      const cost: Cost = { wireBytes: 0, bytes: 0, records: 0 };
+      const goOn = await this.#ingestOne(candidate, { object, cycle: left }, cost, tick);
+      spent.wireBytes += cost.wireBytes;
+      spent.bytes += cost.bytes;
+      spent.records += cost.records;
+      this.#deps.scope.add(objectstoreBytes, cost.wireBytes, {});
+      this.#deps.scope.add(objectstoreDecompressedBytes, cost.bytes, {});
+      if (!goOn) break;
+      tried += 1;
+    }
+    return tried;
+  }
+
+  /** False: this run has no room for it. */
+  async #ingestOne({ key, name }: Candidate, budget: Parameters<typeof readRows>[2], cost: Cost, tick: Tick): Promise<boolean> {
+    const { scope, bucket, clock } = this.#deps;
+    if (this.#state.gaps.has(key)) scope.add(objectstoreRetries, 1, {});
+    try {
+      const rows = await this.#timed("get", async () => readRows(await bucket.read(key, tick.signal), name, budget, cost, { clock, signal: tick.signal }));
+      const report = await this.#deps.accept(rows, tick.signal, { key, name });
+      const refused = Object.values(report.refused).reduce((sum, count) => sum + count, 0);
+      if (rows.length > 0 && report.accepted === 0 && refused >= rows.length) return await this.#fail(key, name, tick.nowMs, { reason: "undecodable_object", quarantined: false });
+      if (refused > 0) this.#skip("semantic_invalid", refused);
+      await this.#state.ingested(key, name.timeMs, this.#kept(tick.nowMs));
+      scope.add(objectstoreObjects, 1, {});
+      scope.add(objectstoreRecords, report.accepted, {});
+      return true;
+    } catch (thrown) {
+      tick.signal.throwIfAborted();
+      return await this.#failed(thrown, key, name, tick.nowMs);
+    }
+  }
+
+  async #failed(thrown: unknown, key: string, name: ObjectName, nowMs: number): Promise<boolean> {
+    if (thrown instanceof ObjectRefused) {
+      if (thrown.limit !== undefined) this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
+      if (thrown.deferred) return false;
+      this.#deps.log.warn("an object cannot be read and is set aside", { key, why: thrown.message });
+      return await this.#fail(key, name, nowMs, { reason: thrown.limit === undefined ? "decode_error" : undefined, quarantined: true });
+    }
+    if (failureOf(thrown)?.status === 404) {
+      // It was deleted after it was listed.
+      await this.#state.ingested(key, name.timeMs, this.#kept(nowMs));
+      return true;
+    }
+    this.#deps.log.warn("an object could not be read and is tried again later", { key, error: toStewardError(thrown) });
+    return await this.#fail(key, name, nowMs, { reason: "read_error", quarantined: false });
+  }
+
+  async #fail(key: string, name: ObjectName, nowMs: number, { reason, quarantined }: { readonly reason: string | undefined; readonly quarantined: boolean }): Promise<true> {
+    if (reason !== undefined) this.#skip(reason, 1);
+    await this.#state.failed(key, { timeMs: name.timeMs, nowMs, quarantined });
+    return true;
+  }
+
+  #kept(nowMs: number): { readonly lookbackMs: number; readonly fromMs: number } {
+    return { lookbackMs: this.#options.lookbackMs, fromMs: this.#fromMs ?? this.#state.fromMs(nowMs, this.#options) };
+  }
+
+  #skip(reason: string, count: number): void {
+    this.#deps.scope.add(objectstoreSkipped, count, { reason });
+  }
+
+  async #timed<T>(operation: "list" | "get", ask: () => Promise<T>): Promise<T> {
+    const { clock, scope } = this.#deps;
+    const beganMs = clock.monotonic();
+    let outcome = "error";
+    try {
+      const answer = await ask();
+      outcome = "success";
+      return answer;
+    } finally {
+      scope.add(objectstoreRequests, 1, { operation, outcome });
+      scope.record(objectstoreRequestDuration, (clock.monotonic() - beganMs) / SECOND_MS, { operation, outcome });
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createLog } from "../../../src/kernel/base/log.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import type { Evidence } from "../../../src/monitor/checkpoints/types.ts";
+import { createBucket } from "../../../src/monitor/objectstore/bucket.ts";
+import { createFeed } from "../../../src/monitor/objectstore/feed.ts";
+import type { ObjectStoreOptions } from "../../../src/monitor/options.ts";
+import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
+import { refusal, startBucket, type BucketServer } from "./bucket-server.ts";
+
+const NOW_MS = Date.parse("2026-11-20T12:00:00Z");
+const HOUR_MS = 3_600_000;
+
+let bucket: BucketServer;
+beforeEach(async () => {
+  bucket = await startBucket();
+});
+afterEach(() => bucket.close());
+
+function memory(): Evidence & { readonly held: Map<string, unknown> } {
+  const held = new Map<string, unknown>();
+  return {
+    held, get: (key) => held.get(key),
+    list: (prefix) => [...held].filter(([key]) => key.startsWith(prefix)).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+    change: (changes) => {
+      for (const [key, value] of changes) if (value === undefined) held.delete(key);
+        else held.set(key, JSON.parse(JSON.stringify(value)));
+      return Promise.resolve();
+    },
+  };
+}
+
+const limits = { wireBytes: 1_000_000, decompressedBytes: 1_000_000, records: 1_000 };
+
+function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
+  const clock = createManualClock();
+  const scope = createTelemetryWriter({ clock }).scope({ name: "n", resource: {}, constants: {} }) as SeriesScope;
+  const options: ObjectStoreOptions = {
+    intervalMs: 60_000, endpoint: bucket.url, region: "eu-test-1", bucket: "logs", prefix: "", pathStyle: true, layout: "partitioned", lookbackMs: HOUR_MS, initialLookbackMs: 6 * HOUR_MS, maxObjects: 10,
+    credentials: { accessKeyId: { sentSecret: "AKTEST", origin: "t" }, secretAccessKey: { sentSecret: "very-secret", origin: "t" }, sessionToken: undefined }, object: limits, cycle: limits, ...changes,
+  };
+  const rows: unknown[] = [];
+  const lines: string[] = [];
+  let refuse = false;
+  const s3 = createBucket(options);
+  const feed = createFeed({
+    clock, scope, evidence, bucket: s3, log: createLog({ level: "warn", format: "text", write: (line) => void lines.push(line), now: () => 0 }),
+    accept: (given) => {
+      if (refuse) return Promise.resolve({ accepted: 0, refused: { malformed: given.length } });
+      rows.push(...given);
+      return Promise.resolve({ accepted: given.length, refused: {} });
+    },
+  }, "flow", options);
+  const series = (): Record<string, number> => Object.fromEntries([...scope.table.indexes()].filter(({ row }) => row.kind !== "histogram").flatMap((index) => [...index.numbers()].map((number) => {
+    const values = scope.table.describe([number]).values[0];
+    return [`${index.row.name.replace("svc.objectstore.", "")}${index.row.attributes.length === 0 ? "" : `{${(values as unknown[]).join(",")}}`}`, scope.table.columns.value[number] ?? 0];
+  })));
+  const run = async (nowMs = NOW_MS): Promise<void> => {
+    const sweep = scope.sweep("objectstore");
+    await feed.run({ nowMs, signal: new AbortController().signal, sweep, list: (ask) => ask() });
+    sweep.commit();
+  };
+  return { run, rows, series, lines, evidence, close: () => s3.close(), refuse: (on: boolean) => void (refuse = on) };
+}
+
+const put = (key: string, text: string | Uint8Array): void => void bucket.objects.set(key, typeof text === "string" ? Buffer.from(text) : text);
+const day = "2026/11/20";
+
+describe("A feed of an object store", () => {
+  it("reads new objects once, oldest first, however they are packed or wrapped, signed with its credentials", async () => {
+    put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":2}\n{"a":3}\n');
+    put(`${day}/10:30:00.json.gz`, gzipSync('{"logs":[{"a":1}]}'));
+    put(`${day}/2026-11-20-11-30-00.ndjson.zst`, zstdCompressSync('[{"event":{"a":4}}]'));
+    const { run, rows, series, close } = setUp();
+    await run();
+    expect(rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
+    expect(series()).toMatchObject({ objects: 3, records: 4, backlog: 0, gaps: 0, "gap.healthy": 1, "cursor.age": 1_800, "discovered.newest.age": 1_800, "scan.truncated": 0, "requests{get,success}": 3, "requests{list,success}": 1 });
+    expect(bucket.signed.every((header) => header?.startsWith("AWS4-HMAC-SHA256 Credential=AKTEST/"))).toBe(true);
+    await run(NOW_MS + 60_000);
+    expect(rows).toHaveLength(4);
+    expect(series()["skipped{already_ingested}"]).toBe(3);
+    close();
+  });
+
+  it("goes on after a restart where it was, and sees late objects within the lookback", async () => {
+    put(`${day}/2026-11-20-11-50-00.ndjson`, '{"a":1}');
+    const first = setUp();
+    await first.run();
+    put(`${day}/2026-11-20-11-10-00.ndjson`, '{"a":2}');
+    put(`${day}/2026-11-20-10-40-00.ndjson`, '{"a":"too late"}');
+    const second = setUp({}, first.evidence);
+    await second.run(NOW_MS + 60_000);
+    expect(second.rows).toEqual([{ a: 2 }]);
+    expect(second.series()).toMatchObject({ "skipped{before_cursor}": 1, "skipped{already_ingested}": 1 });
+    first.close();
+    second.close();
+  });
+
+  it("looks at days, at most fourteen, and leaves out names that it does not know or that lie ahead", async () => {
+    put(`${day}/readme.txt`, "x");
+    put(`${day}/2026-11-20-13-00-00.ndjson`, '{"a":1}');
+    put(`${day}/2026-02-30-10-00-00.ndjson`, '{"a":1}');
+    const { run, rows, series, close } = setUp({ initialLookbackMs: 40 * 24 * HOUR_MS, prefix: "" });
+    await run();
+    expect(rows).toEqual([]);
+    expect(bucket.asked[0]).toBe("list 2026/11/07/ after ");
+    expect(bucket.asked.at(-1)).toBe("list 2026/11/20/ after ");
+    expect(bucket.asked).toHaveLength(14);
+    expect(series()).toMatchObject({ "skipped{unrecognized_key}": 2, "skipped{future_timestamp}": 1, "discovered.newest.age": -1 });
+    close();
+  });
+
+  it("takes so many objects a run and loses none, in pages and in any order of names", async () => {
+    for (let index = 0; index < 23; index++) {
+      const time = new Date(NOW_MS - (index + 1) * 600_000).toISOString().slice(0, 19).replaceAll(/[T:]/g, "-");
+      put(`flat/${(index * 7) % 23}-x/${time}.ndjson`, `{"n":${index}}`);
+    }
+    const { run, rows, series, close } = setUp({ layout: "flat", prefix: "flat/", maxObjects: 2, lookbackMs: 60_000 });
+    const truncated: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      await run(NOW_MS + round * 60_000);
+      truncated.push(series()["scan.truncated"] ?? -1);
+    }
+    expect(rows.map((row) => (row as { n: number }).n).toSorted((left, right) => left - right)).toEqual(Array.from({ length: 23 }, (_, index) => index));
+    expect(truncated[0]).toBe(1);
+    expect(truncated).toContain(0);
+    expect(series()["backlog"]).toBe(0);
+    close();
+  });
+
+  it("keeps what it could not read as a gap, tries it again with growing waits, and heals", async () => {
+    const key = `${day}/2026-11-20-11-00-00.ndjson`;
+    put(key, '{"a":1}');
+    bucket.faults.set(key, refusal(403, "AccessDenied"));
+    const { run, rows, series, lines, close } = setUp();
+    await run();
+    expect(series()).toMatchObject({ gaps: 1, "gap.healthy": 0, "skipped{read_error}": 1, backlog: 0 });
+    expect(series()["objects"]).toBeUndefined();
+    await run(NOW_MS + 30_000);
+    expect(bucket.asked.filter((asked) => asked === `get ${key}`)).toHaveLength(1);
+    await run(NOW_MS + 60_000);
+    expect(series()).toMatchObject({ retries: 1, "gap.oldest.age": 60 });
+    bucket.faults.clear();
+    await run(NOW_MS + 120_000);
+    expect(rows).toEqual([]);
+    await run(NOW_MS + 180_000);
+    expect(rows).toEqual([{ a: 1 }]);
+    expect(series()).toMatchObject({ gaps: 0, "gap.healthy": 1, objects: 1 });
+    expect(lines.join("\n")).not.toContain("very-secret");
+    close();
+  });
+
+  it.each([
+    ["damaged bytes", zstdCompressSync("x".repeat(10_000)).fill(7, 10), "decode_error", undefined],
+    ["no JSON", "{broken", "decode_error", undefined],
+    ["more bytes than allowed", zstdCompressSync(`"${"x".repeat(2_000_000)}"`), undefined, "object_bytes"],
+    ["more records than allowed", zstdCompressSync("{}\n".repeat(1_001)), undefined, "object_records"],
+  ])("sets an object with %s aside for good", async (_what, bytes, reason, limit) => {
+    put(`${day}/2026-11-20-11-00-00.ndjson${typeof bytes === "string" ? "" : ".zst"}`, bytes);
+    const { run, rows, series, close } = setUp();
+    await run();
+    await run(NOW_MS + 24 * HOUR_MS);
+    expect(rows).toEqual([]);
+    expect(series()).toMatchObject({ gaps: 1, "requests{get,error}": 1, ...(reason === undefined ? {} : { [`skipped{${reason}}`]: 1 }), ...(limit === undefined ? {} : { [`expansion.limit_failures{${limit}}`]: 1 }) });
+    close();
+  });
+
+  it("defers what a run has no room for", async () => {
+    for (const minute of ["00", "10", "20"]) put(`${day}/2026-11-20-11-${minute}-00.ndjson`, `{"a":"${"x".repeat(400)}"}`);
+    const { run, rows, series, close } = setUp({ cycle: { ...limits, decompressedBytes: 1_000 } });
+    await run();
+    expect(rows).toHaveLength(2);
+    expect(series()).toMatchObject({ backlog: 1, "expansion.limit_failures{cycle_bytes}": 1, "skipped{per_cycle_budget}": 1, "pending.oldest.age": 2_400 });
+    await run(NOW_MS + 60_000);
+    expect(rows).toHaveLength(3);
+    close();
+  });
+
+  it("takes an object of which no row counts for a gap, and one that is deleted meanwhile for done", async () => {
+    put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":1}\n{"a":2}');
+    const { run, series, refuse, rows, close } = setUp();
+    refuse(true);
+    await run();
+    expect(series()).toMatchObject({ gaps: 1, "skipped{undecodable_object}": 1 });
+    refuse(false);
+    await run(NOW_MS + 60_000);
+    expect(rows).toHaveLength(2);
+    put(`${day}/2026-11-20-11-20-00.ndjson`, '{"a":3}');
+    bucket.faults.set(`${day}/2026-11-20-11-20-00.ndjson`, refusal(404, "NoSuchKey"));
+    await run(NOW_MS + 120_000);
+    expect(series()).toMatchObject({ gaps: 0 });
+    close();
+  });
+
+  it("fails the run when the bucket cannot be listed, saying why and nothing secret", async () => {
+    const { run, close } = setUp();
+    bucket.faults.set("list", refusal(403, "InvalidAccessKeyId"));
+    await expect(run()).rejects.toThrow(/may not do this \(status 403\): list: InvalidAccessKeyId/);
+    bucket.faults.set("list", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
+    await expect(run()).rejects.toThrow();
+    close();
+  });
+});
