@@ -4,7 +4,7 @@
 export class SeenKeys {
   readonly capacity: number;
   readonly #slots = new Map<string, number>();
-  readonly #keys: (string | undefined)[];
+  readonly #keys: string[] = [];
   readonly #columns: Float64Array;
   readonly #width: number;
   #next = 0;
@@ -15,7 +15,6 @@ export class SeenKeys {
   constructor(capacity: number, width = 0) {
     this.capacity = capacity;
     this.#width = width;
-    this.#keys = new Array<string | undefined>(capacity).fill(undefined);
     this.#columns = new Float64Array(capacity * width);
   }
 

@@ -59,7 +59,7 @@ export interface KeepingScope {
   readonly scope: SeriesScope;
   readonly logged: (LogFields & { readonly name: string })[];
   /** Live series whose name begins so, sorted: `name{label="value"} 1`, histograms as `name n=1 sum=2`. */
-  series(prefix?: string): string[];
+  readonly series: (prefix?: string) => string[];
 }
 
 /** A scope over a clock that moves by hand. */

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { auditlogs } from "../../../src/monitor/collectors/auditlogs.ts";
+import type { AuditIntake } from "../../../src/monitor/flows/types.ts";
+import type { LogOptions } from "../../../src/monitor/options.ts";
+import { createFakeProvider, failing } from "./fake-provider.ts";
+import type { Answers } from "./fake-provider.ts";
+import { networkOptions, openCollector } from "./harness.ts";
+
+const options: LogOptions = { intervalMs: 60_000, source: "poll", lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 21_600_000, objectStore: undefined };
+
+function open(answers: Answers, audit?: AuditIntake) {
+  const accepted: unknown[] = [];
+  const keeping: AuditIntake = { accept: async ({ records, source }) => (accepted.push(source, ...records), { accepted: records.length, refused: {} }) };
+  const provider = createFakeProvider(answers);
+  return { provider, accepted, harness: openCollector(auditlogs, provider, { collectors: { auditlogs: options }, deps: { audit: audit ?? keeping } }) };
+}
+
+describe("The collector of the audit log", () => {
+  it("hands the events of the window to the intake", async () => {
+    const { harness, provider, accepted } = open({ auditLogs: [["a"], ["b", "c"]] });
+    await harness.run({ window: { fromMs: 1, toMs: 2 } });
+    expect(provider.calls).toEqual(['auditLogs {"fromMs":1,"toMs":2}']);
+    expect(accepted).toEqual(["poll", "a", "poll", "b", "c"]);
+    expect(harness.states.get("listConfigurationAuditLogs")).toBe("supported");
+  });
+
+  it.each([[403, "scope_denied"], [404, "disabled"], [503, "transient_failure"]])("fails on status %s, so that the window is read again", async (status, state) => {
+    const { harness } = open({ auditLogs: () => { throw failing(status); } });
+    await expect(harness.run()).rejects.toMatchObject({ code: "upstream" });
+    expect(harness.states.get("listConfigurationAuditLogs")).toBe(state);
+  });
+
+  it("fails when the intake does", async () => {
+    const { harness } = open({ auditLogs: [[{}]] }, { accept: () => Promise.reject(new Error("no")) });
+    await expect(harness.run()).rejects.toThrow("no");
+  });
+
+  it("polls unless events come another way, and reads no window again", () => {
+    const prepared = (source: LogOptions["source"]) => auditlogs.prepare(networkOptions({ collectors: { auditlogs: { ...options, source } } }));
+    expect(prepared("poll")).toMatchObject({ intervalMs: 60_000, window: { lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 21_600_000, overlapMs: 0 } });
+    expect([prepared("both") === undefined, prepared("stream"), prepared("objectstore"), auditlogs.prepare(networkOptions())]).toEqual([false, undefined, undefined, undefined]);
+  });
+});
