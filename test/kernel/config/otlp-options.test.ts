@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
-import { batchSettings, exporterOptions, otlpSound } from "../../../src/kernel/config/otlp-options.ts";
+import { batchSettings, credentialReloadMs, exporterOptions, metricIntervalMs, otlpSound, stdoutOptions } from "../../../src/kernel/config/otlp-options.ts";
 import { redactUrl } from "../../../src/kernel/config/redact.ts";
 
 const schema = defineSchema(otlpKeys);
@@ -37,6 +37,39 @@ describe("where a signal is exported to", () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
     expect(options("", environment)).toMatchObject({ protocol: "grpc", endpoint: "collector:4317", tls: { insecure: true } });
     expect(options("otlp: {endpoint: 'mine:1'}", environment)).toMatchObject({ endpoint: "mine:1" });
+  });
+});
+
+describe("a signal on standard output", () => {
+  it("needs no endpoint, and has an interval of its own", () => {
+    const { config } = load("otlp: {protocol: stdout, stdout: {pretty: true}, traces: {protocol: http, endpoint: 'http://localhost:4318'}, logs: {enabled: false}}");
+    if (config === undefined) throw new Error("it is sound");
+    expect([stdoutOptions(config, "metrics"), stdoutOptions(config, "logs"), stdoutOptions(config, "traces")]).toEqual([{ pretty: true }, undefined, undefined]);
+    expect([exporterOptions(config, "metrics"), exporterOptions(config, "traces")?.endpoint]).toEqual([undefined, "http://localhost:4318/v1/traces"]);
+    expect(metricIntervalMs(config)).toBe(5_000);
+  });
+
+  it("is not judged by where it does not go", () => {
+    expect(load("otlp: {protocol: stdout, endpoint: nowhere, tls: {ca_file: /gone}}").findings).toEqual([]);
+  });
+});
+
+describe("what a signal inherits", () => {
+  it("is each setting for itself, 0 being none of its own", () => {
+    const yaml = "otlp: {endpoint: 'http://localhost:4318', max_request_size: 1MiB, grpc_reconnection_period: 5m, metrics: {max_request_size: 2048}}";
+    expect(options(yaml)).toMatchObject({ maxRequestSize: 2_048, grpcReconnectionMs: 300_000 });
+    expect(options("otlp: {endpoint: 'http://localhost:4318'}")).toMatchObject({ maxRequestSize: 0, grpcReconnectionMs: 0 });
+  });
+});
+
+describe("credentials that are read again", () => {
+  it("are so only when asked, and not too often", () => {
+    const { config } = load("otlp: {credential_reload: {enabled: true}}");
+    expect(config && credentialReloadMs(config)).toBe(30_000);
+    const off = load("otlp: {credential_reload: {interval: 1s}}");
+    expect(off.findings).toEqual([]);
+    expect(off.config && credentialReloadMs(off.config)).toBeUndefined();
+    expect(load("otlp: {credential_reload: {enabled: true, interval: 4s}}").findings).toMatchObject([{ severity: "error", path: "otlp.credential_reload.interval", line: 1, rule: "must be at least 5s while otlp.credential_reload.enabled is true" }]);
   });
 });
 
@@ -88,8 +121,8 @@ describe("certificate files", () => {
 
 describe("queues", () => {
   it("are what is configured, by OpenTelemetry's variables below the file", () => {
-    const { config } = load("otlp: {batch: {logs: {max_queue_size: 100, export_max_batch_size: 10}}}", { OTEL_BSP_SCHEDULE_DELAY: "250" });
-    expect(config && batchSettings(config, "logs")).toEqual({ capacity: 100, batchSize: 10, batchDelayMs: 0, exportTimeoutMs: 0 });
+    const { config } = load("otlp: {batch: {logs: {max_queue_size: 100, export_max_batch_size: 10}}}", { OTEL_BSP_SCHEDULE_DELAY: "250", OTEL_BLRP_EXPORT_TIMEOUT: "5000" });
+    expect(config && batchSettings(config, "logs")).toEqual({ capacity: 100, batchSize: 10, batchDelayMs: 0, exportTimeoutMs: 5_000 });
     expect(config && batchSettings(config, "traces")).toEqual({ capacity: 0, batchSize: 0, batchDelayMs: 250, exportTimeoutMs: 0 });
   });
 
