@@ -10,7 +10,7 @@ type Hides = (attribute: string, value: AttributeValue) => boolean;
 type Values = readonly (AttributeValue | undefined)[];
 
 /** What privacy makes of series and records; undefined when everything is exported. Doing it twice changes nothing. */
-export function createRedaction(options: PrivacyOptions): Redaction | undefined {
+export function createRedaction(options: PrivacyOptions): Required<Redaction> | undefined {
   if (Object.values(options).every((shown) => shown)) return undefined;
   const hides = hidingBy(options);
   return {
