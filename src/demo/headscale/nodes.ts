@@ -11,7 +11,7 @@ export function nodeObject(wire: Wire, node: Node, { keys, alone = false }: { re
   return {
     id: node.id, machineKey, nodeKey, discoKey: `discokey:${network.identities.hex(`disco/${node.id}`)}`, ipAddresses: machine.addresses, name: node.name, user: userOf(wire, node, bare),
     lastSeen: times.local(node.lastSeenMs, `seen/${node.id}`), expiry: node.expiryMs === undefined ? null : times.local(node.expiryMs, `expiry/${node.id}`),
-    preAuthKey: key === undefined ? null : preAuthKeyObject(wire, key), createdAt: times.utc(createdMs, `node/${node.id}`), registerMethod: methodOf(machine), givenName: node.givenName, online: node.online,
+    preAuthKey: key === undefined ? null : preAuthKeyObject(wire, key, { within: true }), createdAt: times.utc(createdMs, `node/${node.id}`), registerMethod: methodOf(machine), givenName: node.givenName, online: node.online,
     approvedRoutes: node.approved.toSorted(byAddress), availableRoutes: [...node.available.filter(isExit), ...node.available.filter((route) => !isExit(route))],
     subnetRoutes: bare ? [] : node.serving, tags: node.tags,
   };

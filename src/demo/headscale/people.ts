@@ -20,6 +20,7 @@ export const TAGGED_USER: object = { id: "2147455555", name: "tagged-devices", c
 const DAY_MS = 86_400_000;
 const FOUNDED_MS = Date.UTC(2026, 0, 4, 9, 12, 7, 142);
 const PREFIX_LENGTH = 12;
+const NEVER_ENDING_KEY = 9;
 const FIRST_OWN_KEY = 20;
 
 /** A person; every third came by way of an identity provider. */
@@ -68,9 +69,9 @@ export function preAuthKeys(network: Network, nowMs: number): readonly PreAuthKe
     { ...base, id: 6, owner: ada, expiresMs: createdMs - DAY_MS },
     { ...base, id: 7, reusable: true, tags: ["tag:router", "tag:exit"] },
     { ...base, id: 8, reusable: true, ephemeral: true, tags: ["tag:ci"] },
-    { ...base, id: 9, owner: ada, reusable: true, expiresMs: undefined },
+    { ...base, id: NEVER_ENDING_KEY, owner: ada, reusable: true, expiresMs: undefined },
   ];
-  const own = network.roster.filter((machine) => methodOf(machine) === "REGISTER_METHOD_AUTH_KEY" && machine.owner !== undefined);
+  const own = network.roster.filter((machine) => hasOwnKey(machine));
   return [...shared, ...own.map((machine) => ({ ...base, id: FIRST_OWN_KEY + machine.place, owner: machine.owner, used: true, createdMs: machine.createdMs - 60_000, expiresMs: machine.createdMs + monthMs }))];
 }
 
@@ -81,8 +82,13 @@ export function keyIdOf(machine: Machine): number | undefined {
     case "server": return 5;
     case "exit": case "router": return 7;
     case "ephemeral": return 8;
-    default: return FIRST_OWN_KEY + machine.place;
+    default: return hasOwnKey(machine) ? FIRST_OWN_KEY + machine.place : NEVER_ENDING_KEY;
   }
+}
+
+// The first person's machines share a key that never runs out.
+function hasOwnKey(machine: Machine): boolean {
+  return methodOf(machine) === "REGISTER_METHOD_AUTH_KEY" && machine.owner !== undefined && machine.owner.place > 0 && machine.kind !== "external";
 }
 
 /** How a machine joined. */
@@ -91,13 +97,13 @@ export function methodOf({ kind, place }: Machine): string {
   return kind === "laptop" && place % 3 === 0 ? "REGISTER_METHOD_CLI" : "REGISTER_METHOD_AUTH_KEY";
 }
 
-/** A key on the wire; the secret half is masked. */
-export function preAuthKeyObject(wire: Wire, key: PreAuthKey): object {
+/** A key on the wire; the secret half is masked. Within a node both flavours write null for one that never runs out. */
+export function preAuthKeyObject(wire: Wire, key: PreAuthKey, { within = false }: { readonly within?: boolean } = {}): object {
   const { times } = wire;
   const label = `preauth/${key.id}`;
   return {
     user: key.owner === undefined ? null : userObject(wire, key.owner), id: String(key.id), key: `hskey-auth-${prefixOf(wire, label)}-***`, reusable: key.reusable, ephemeral: key.ephemeral, used: key.used,
-    expiration: key.expiresMs === undefined ? never(wire) : key.expiresMs === "zero" ? ZERO_TIME : times.utc(Math.floor(key.expiresMs / 1000) * 1000), createdAt: times.utc(key.createdMs, label), aclTags: key.tags,
+    expiration: key.expiresMs === undefined ? (within ? null : never(wire)) : key.expiresMs === "zero" ? ZERO_TIME : times.utc(Math.floor(key.expiresMs / 1000) * 1000), createdAt: times.utc(key.createdMs, label), aclTags: key.tags,
   };
 }
 

@@ -48,7 +48,7 @@ export function v2Keys({ times }: Wire, keys: readonly PreAuthKey[], nowMs: numb
     return {
       id: String(key.id), keyType: "auth", ...(seconds > 0 ? { expirySeconds: seconds } : {}), created: times.utc(key.createdMs, `preauth/${key.id}`), expires: expiresMs === undefined ? ZERO_TIME : times.utc(Math.floor(expiresMs / 1000) * 1000),
       invalid: (key.used && !key.reusable) || key.expiresMs === "zero" || (expiresMs ?? Infinity) <= nowMs, capabilities: { devices: { create: { reusable: key.reusable, ephemeral: key.ephemeral, preauthorized: true, tags: key.tags } } },
-      ...(key.owner === undefined ? {} : { userId: userId(key.owner) }),
+      ...(key.tags.length === 0 ? {} : { tags: key.tags }), ...(key.owner === undefined ? {} : { userId: userId(key.owner) }),
     };
   });
   const client = { id: "3616b8fb319a", keyType: "client", description: "mon", created: times.utc(Date.UTC(2026, 5, 1), "client"), invalid: false, capabilities: { devices: { create: { reusable: false, ephemeral: false, preauthorized: false, tags: null } } }, scopes: ["all:read"] };
