@@ -217,6 +217,12 @@ describe("The telemetry thread", () => {
     receiver = await startReceiver({ protocol: "grpc" });
     await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS }, pull: true });
     const scope = telemetry.scope(spec());
+    let ports = 0;
+    using _started = telemetry.onStarted(() => {
+      const port = telemetry.port();
+      if (port) ports += 1;
+      port?.close();
+    });
     for (let index = 0; index < 5_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
     await telemetry.flush(5_000);
     expect(receiver.points()).toHaveLength(5_000);
@@ -231,6 +237,7 @@ describe("The telemetry thread", () => {
     scope.gauge(level, 5_000, { "host.name": "born-meanwhile", state: "on" });
     await telemetry.component.stop(0);
     await telemetry.component.start(new AbortController().signal, () => undefined);
+    expect(ports).toBe(1);
     scope.end(level, { "host.name": "host-7", state: "on" });
     await telemetry.flush(5_000);
     expect(receiver.points()).toHaveLength(5_000);
