@@ -1,0 +1,62 @@
+/** Remembers for one network what the last call of each operation said, and exports it (facts, collectors §4). */
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { Scope } from "../../kernel/telemetry/types.ts";
+import { apiAvailability, apiLastProbe, subrequestAttempts, subrequestCoverage, subrequestFailures } from "../catalogue/api.ts";
+import { apiStates, type ApiState, type Operation } from "./operation.ts";
+
+/** What is known of an operation. */
+export interface OperationState {
+  readonly operation: string;
+  readonly state: ApiState;
+  /** Milliseconds since 1970. */
+  readonly lastProbeMs: number;
+}
+
+/** Calls made for each entity in one run. */
+export interface Coverage {
+  readonly tried: number;
+  readonly failures: readonly ApiState[];
+}
+
+/** The operations of a network by collector. */
+export interface CapabilityTracker {
+  observed(collector: string, operation: Operation, state: ApiState): void;
+  covered(collector: string, operation: Operation, coverage: Coverage): void;
+  /** In the order of their names. */
+  operations(collector: string): readonly OperationState[];
+}
+
+/** States of a call made for an entity that counts as failed. */
+const failureStates: readonly ApiState[] = apiStates.filter((state) => state !== "unknown" && state !== "supported");
+
+/** The most serious of some states; `unknown` of none. */
+export function worstState(states: Iterable<ApiState>): ApiState {
+  let worst: ApiState = "unknown";
+  for (const state of states) if (apiStates.indexOf(state) > apiStates.indexOf(worst)) worst = state;
+  return worst;
+}
+
+/** A tracker that has seen nothing. */
+export function createCapabilityTracker({ clock, scope }: { readonly clock: Pick<Clock, "now">; readonly scope: Scope }): CapabilityTracker {
+  const collectors = new Map<string, Map<string, OperationState>>();
+  const observed = (collector: string, { name }: Operation, state: ApiState): void => {
+    const operations = collectors.get(collector) ?? new Map<string, OperationState>();
+    collectors.set(collector, operations);
+    const lastProbeMs = clock.now();
+    operations.set(name, { operation: name, state, lastProbeMs });
+    const attributes = { "vpn.collector": collector, "vpn.api.operation": name };
+    for (const each of apiStates) scope.gauge(apiAvailability, each === state ? 1 : 0, { ...attributes, "vpn.api.state": each });
+    scope.gauge(apiLastProbe, lastProbeMs / 1_000, attributes);
+  };
+  return {
+    observed,
+    covered(collector, operation, { tried, failures }) {
+      const attributes = { "vpn.collector": collector, "vpn.subrequest": operation.name };
+      scope.add(subrequestAttempts, tried, attributes);
+      scope.gauge(subrequestCoverage, tried === 0 ? 1 : (tried - failures.length) / tried, attributes);
+      for (const state of failureStates) scope.add(subrequestFailures, failures.filter((failure) => failure === state).length, { ...attributes, "vpn.api.state": state });
+      if (tried > 0) observed(collector, operation, failures[0] ?? "supported");
+    },
+    operations: (collector) => [...(collectors.get(collector)?.values() ?? [])].toSorted((left, right) => (left.operation < right.operation ? -1 : 1)),
+  };
+}

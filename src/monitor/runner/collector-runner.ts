@@ -1,0 +1,163 @@
+/** Runs one collector of one network: its schedule, its windows, what is known of its runs (facts, collectors §2). */
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import type { Schedule } from "../../kernel/supervisor/schedule.ts";
+import type { Scope } from "../../kernel/telemetry/types.ts";
+import type { CapabilityTracker } from "../capability/tracker.ts";
+import { checkpointPersistErrors } from "../catalogue/collection.ts";
+import type { NetworkMemory } from "../checkpoints/types.ts";
+import type { Collect, Collector, CollectWindow, PreparedCollector, Tick, WindowRule } from "../collectors/collector.ts";
+import { checkpointLag, type CheckpointLag } from "./checkpoint-lag.ts";
+import { failureWord, type FailureWord } from "./failure-class.ts";
+import { freshnessOf, isOverdue, nextRunInMs, staleAfterMs, type Freshness } from "./freshness.ts";
+import { RunHistory, type RunTotals } from "./run-history.ts";
+import { reportRun } from "./run-metrics.ts";
+import { beginTick } from "./tick.ts";
+import { untilAborted } from "./untrusted-run.ts";
+import { WindowPosition } from "./window-position.ts";
+import { nextWindow, reachedBy } from "./windows.ts";
+
+/** First runs are spread over this time. */
+const STAGGER_MS = 3_000;
+/** A run may last so many intervals, and at least so long, before it is given up. */
+const LONGEST_INTERVALS = 10;
+const LONGEST_MS = 600_000;
+
+/** What runs work with. */
+export interface CollectorRunnerDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly scope: Scope;
+  readonly tracker: CapabilityTracker;
+  readonly memory: Pick<NetworkMemory, "marks">;
+  /** Whether metrics about the runs are wanted. */
+  readonly selfObservability: boolean;
+  /** Told of each run that went well. */
+  readonly succeeded: (collector: string) => void;
+}
+
+/** How a collector is doing; times are milliseconds since 1970. */
+export interface CollectorStatus extends RunTotals {
+  readonly name: string;
+  readonly description: string;
+  readonly intervalMs: number;
+  readonly nextRunInMs: number;
+  readonly overdue: boolean;
+  /** Age of the last success. */
+  readonly freshnessMs: number | undefined;
+  readonly freshness: Freshness;
+  /** Of a collector of windows that has a mark. */
+  readonly checkpoint: CheckpointLag | undefined;
+}
+
+/** A collector with its schedule. */
+export interface CollectorRunner {
+  readonly name: string;
+  readonly schedule: Schedule;
+  status(): CollectorStatus;
+}
+
+/** A runner; `collect` is the opened collector. */
+export function createCollectorRunner(deps: CollectorRunnerDeps, collector: Collector, prepared: PreparedCollector, collect: Collect | CollectWindow): CollectorRunner {
+  return new Runner(deps, collector, prepared, collect);
+}
+
+class Runner implements CollectorRunner {
+  readonly name: string;
+  readonly schedule: Schedule;
+  readonly #deps: CollectorRunnerDeps;
+  readonly #collector: Collector;
+  readonly #prepared: PreparedCollector;
+  readonly #collect: Collect | CollectWindow;
+  readonly #history: RunHistory = new RunHistory();
+  readonly #position: WindowPosition = new WindowPosition();
+  /** Monotonic: the last good run, or the beginning. */
+  #goodMs: number;
+
+  constructor(deps: CollectorRunnerDeps, collector: Collector, prepared: PreparedCollector, collect: Collect | CollectWindow) {
+    const { intervalMs, timeoutMs = Math.max(LONGEST_INTERVALS * intervalMs, LONGEST_MS) } = prepared;
+    this.name = collector.name;
+    this.#deps = deps;
+    this.#collector = collector;
+    this.#prepared = prepared;
+    this.#collect = collect;
+    this.#goodMs = deps.clock.monotonic();
+    this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: ({ signal }) => this.#run(signal) };
+  }
+
+  status(): CollectorStatus {
+    const nowMs = this.#deps.clock.now();
+    const { intervalMs, window } = this.#prepared;
+    const totals = this.#history.totals();
+    const ageMs = totals.lastSuccessMs === undefined ? undefined : Math.max(0, nowMs - totals.lastSuccessMs);
+    const finishedMs = totals.last?.finishedMs;
+    return {
+      ...totals, name: this.name, description: this.#collector.description, intervalMs,
+      nextRunInMs: nextRunInMs(nowMs, finishedMs, intervalMs), overdue: isOverdue(nowMs, finishedMs, intervalMs), freshnessMs: ageMs, freshness: freshnessOf(ageMs, intervalMs),
+      checkpoint: window && checkpointLag(nowMs, this.#deps.memory.marks.get(this.name), { lagMs: window.lagMs, intervalMs }),
+    };
+  }
+
+  /** Never rejects: how a run ended is remembered here. */
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock, scope } = this.#deps;
+    const began = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
+    const round = beginTick(this.#deps, this.name, { signal, staleMs: staleAfterMs(this.#prepared.intervalMs) });
+    let failure: { readonly word: FailureWord; readonly error: StewardError } | undefined;
+    try {
+      round.end(await untilAborted(() => this.#work(round.tick), signal));
+    } catch (thrown) {
+      round.end("abandon");
+      const cause: unknown = signal.aborted ? signal.reason : thrown;
+      const error = toStewardError(cause);
+      if (signal.aborted && error.code === "cancelled") return;
+      failure = { word: failureWord(cause), error };
+    }
+    const finishedMs = clock.now();
+    const tookMs = clock.monotonic() - began.monotonicMs;
+    if (failure === undefined) this.#goodMs = clock.monotonic();
+    if (this.#deps.selfObservability) reportRun(scope, this.name, { tookMs, intervalMs: this.#prepared.intervalMs, finishedMs, staleMs: clock.monotonic() - this.#goodMs, failed: failure?.word });
+    this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure?.error.message });
+    if (failure === undefined) this.#deps.succeeded(this.name);
+    else this.#complain(failure.word, failure.error);
+  }
+
+  /** What is to become of the levels of the run. */
+  async #work(tick: Tick): Promise<"commit" | "abandon"> {
+    const { window: rule } = this.#prepared;
+    if (rule !== undefined) return await this.#readWindow(tick, rule);
+    await (this.#collect as Collect)(tick);
+    return "commit";
+  }
+
+  async #readWindow(tick: Tick, rule: WindowRule): Promise<"commit" | "abandon"> {
+    const { clock, memory } = this.#deps;
+    const position = this.#position.at({ wallMs: tick.nowMs, monotonicMs: clock.monotonic() }, memory.marks.get(this.name));
+    const window = nextWindow(rule, tick.nowMs, position);
+    // Nothing was asked, so nothing that was said before has ended.
+    if (window === undefined) return "abandon";
+    const told = await (this.#collect as CollectWindow)(tick, window);
+    // Given up meanwhile: the window is read again.
+    tick.signal.throwIfAborted();
+    const markMs = reachedBy(rule, window, told === undefined ? undefined : told.markMs);
+    this.#position.reached(markMs);
+    await this.#save(markMs);
+    return "commit";
+  }
+
+  async #save(markMs: number): Promise<void> {
+    const { memory, scope, log, selfObservability } = this.#deps;
+    try {
+      await memory.marks.set(this.name, markMs);
+    } catch (error) {
+      if (selfObservability) scope.add(checkpointPersistErrors, 1, { "vpn.collector": this.name });
+      log.warn("how far a collector came could not be stored; after a restart it reads from the last stored mark", { name: this.name, error: toStewardError(error) });
+    }
+  }
+
+  #complain(word: FailureWord, error: StewardError): void {
+    if (word === "panic") this.#deps.log.error("collector panicked", { name: this.name, error });
+    else this.#deps.log.warn("collector failed", { name: this.name, error });
+  }
+}
