@@ -5,6 +5,7 @@ import { configAuditRecord } from "../catalogue/records.ts";
 import type { LogOptions } from "../options.ts";
 import { defineWindowCollector } from "./collector.ts";
 import type { Collector } from "./collector.ts";
+import { eachBatch } from "./log-batches.ts";
 
 /** The collector of the polled audit log. */
 export const auditlogs: Collector = defineWindowCollector<LogOptions>({
@@ -13,7 +14,5 @@ export const auditlogs: Collector = defineWindowCollector<LogOptions>({
   emits: [configAuditEvents, configAuditChanges, configAuditDeferredDelay, configAuditProcessingDelay, configAuditSchemaDrift], records: [configAuditRecord],
   options: ({ collectors: { auditlogs } }) => (auditlogs?.source === "poll" || auditlogs?.source === "both" ? auditlogs : undefined),
   window: ({ lagMs, initialLookbackMs, maxWindowMs }) => ({ lagMs, initialLookbackMs, maxWindowMs, overlapMs: 0 }),
-  open: ({ provider, audit }) => (tick, window) => tick.call(operations.auditLogs, async () => {
-    for await (const records of provider.auditLogs(window, tick.signal)) await audit.accept({ records, source: "poll" }, tick.signal);
-  }),
+  open: ({ provider, audit }) => (tick, window) => eachBatch(tick, operations.auditLogs, provider.auditLogs(window, tick.signal), (records) => audit.accept({ records, source: "poll" }, tick.signal)),
 });

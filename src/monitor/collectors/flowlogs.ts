@@ -11,6 +11,7 @@ import type { TimeWindow } from "../providers/provider.ts";
 import { defineWindowCollector } from "./collector.ts";
 import type { Collector, CollectorDeps, Tick } from "./collector.ts";
 import { FLOW_LOGGING } from "./flowlogs-feature.ts";
+import { eachBatch } from "./log-batches.ts";
 
 /** The name under which digests of replayed connections are remembered. */
 const REPLAY = "flowlogs";
@@ -31,7 +32,7 @@ export const flowlogs: Collector = defineWindowCollector<FlowLogOptions>({
     if (enabled !== undefined) tellFeature(tick, enabled);
     if (enabled === false) return;
     try {
-      await tick.call(operations.flowLogs, () => readWindow(deps, options, tick, window));
+      await readWindow(deps, options, tick, window);
     } catch (error) {
       // Not licensed or switched off: nothing will ever come of this window, and trying it again would never end.
       if (!operations.flowLogs.disabledBy.includes(failureOf(error)?.status ?? 0)) throw error;
@@ -53,11 +54,9 @@ async function isLoggingOn({ provider }: CollectorDeps, tick: Tick): Promise<boo
 }
 
 async function readWindow({ provider, flows, memory }: CollectorDeps, { replayOverlapMs, replaySeenCapacity }: FlowLogOptions, tick: Tick, window: TimeWindow): Promise<void> {
-  // A digest is needed as long as its window may be read again.
-  const replay = replayOverlapMs > 0 ? { replay: { seen: memory.seen(REPLAY, replaySeenCapacity), untilMs: window.toMs + replayOverlapMs } } : {};
-  for await (const records of provider.flowLogs(window, tick.signal)) {
-    await flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal);
-  }
+  // A digest is needed as long as its window may be read again: by our clock, for a window that is caught up with ended long ago.
+  const replay = replayOverlapMs > 0 ? { replay: { seen: memory.seen(REPLAY, replaySeenCapacity), untilMs: Math.max(window.toMs, tick.nowMs) + replayOverlapMs } } : {};
+  await eachBatch(tick, operations.flowLogs, provider.flowLogs(window, tick.signal), (records) => flows.accept({ records, source: "poll", windowEndMs: window.toMs, ...replay }, tick.signal));
 }
 
 function tellFeature(tick: Tick, enabled: boolean): void {

@@ -8,11 +8,11 @@ import { networkOptions, openCollector } from "./harness.ts";
 
 const options: LogOptions = { intervalMs: 60_000, source: "poll", lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 21_600_000, objectStore: undefined };
 
-function open(answers: Answers, audit?: AuditIntake) {
+function open(answers: Answers) {
   const accepted: unknown[] = [];
   const keeping: AuditIntake = { accept: async ({ records, source }) => (accepted.push(source, ...records), { accepted: records.length, refused: {} }) };
   const provider = createFakeProvider(answers);
-  return { provider, accepted, harness: openCollector(auditlogs, provider, { collectors: { auditlogs: options }, deps: { audit: audit ?? keeping } }) };
+  return { provider, accepted, harness: openCollector(auditlogs, provider, { collectors: { auditlogs: options }, deps: { audit: keeping } }) };
 }
 
 describe("The collector of the audit log", () => {
@@ -30,9 +30,22 @@ describe("The collector of the audit log", () => {
     expect(harness.states.get("listConfigurationAuditLogs")).toBe(state);
   });
 
-  it("fails when the intake does", async () => {
-    const { harness } = open({ auditLogs: [[{}]] }, { accept: () => Promise.reject(new Error("no")) });
-    await expect(harness.run()).rejects.toThrow("no");
+  it("fails when the intake does, which says nothing of the control plane, and gives the reading up", async () => {
+    let closed = false;
+    const provider = createFakeProvider({}, {
+      async *auditLogs() {
+        try {
+          yield [{}];
+          yield [{}];
+        } finally {
+          closed = true;
+        }
+      },
+    });
+    const harness = openCollector(auditlogs, provider, { collectors: { auditlogs: options }, deps: { audit: { accept: () => Promise.reject(new Error("disk full")) } } });
+    await expect(harness.run()).rejects.toThrow("disk full");
+    expect(closed).toBe(true);
+    expect(harness.states.get("listConfigurationAuditLogs")).toBe("supported");
   });
 
   it("polls unless events come another way, and reads no window again", () => {

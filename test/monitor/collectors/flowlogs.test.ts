@@ -3,7 +3,7 @@ import { flowlogsFeature } from "../../../src/monitor/collectors/flowlogs-featur
 import { flowlogs } from "../../../src/monitor/collectors/flowlogs.ts";
 import type { FlowBatch, FlowIntake } from "../../../src/monitor/flows/types.ts";
 import type { Settings } from "../../../src/monitor/providers/model.ts";
-import { connection, flowLogOptions, openIntake, record } from "../flows/fixtures.ts";
+import { connection, flowLogOptions, NOW_MS, openIntake, record } from "../flows/fixtures.ts";
 import { createFakeProvider, failing } from "./fake-provider.ts";
 import type { Answers } from "./fake-provider.ts";
 import { networkOptions, openCollector } from "./harness.ts";
@@ -27,7 +27,7 @@ describe("The collector of flow logs", () => {
     const { harness, provider, batches } = open({ settings: settings(true), flowLogs: [[record()], [record(), record()]] });
     await harness.run({ window });
     expect(provider.calls).toEqual(["settings", 'flowLogs {"fromMs":1000,"toMs":61000}']);
-    expect(batches.map(({ records, source, windowEndMs, replay }) => [records.length, source, windowEndMs, replay?.untilMs])).toEqual([[1, "poll", 61_000, 361_000], [2, "poll", 61_000, 361_000]]);
+    expect(batches.map(({ records, source, windowEndMs, replay }) => [records.length, source, windowEndMs, replay?.untilMs])).toEqual([[1, "poll", 61_000, NOW_MS + 300_000], [2, "poll", 61_000, NOW_MS + 300_000]]);
     expect(harness.series()).toEqual(feature(1));
     expect([...harness.states]).toEqual([["getTailnetSettings", "supported"], ["listNetworkFlowLogs", "supported"]]);
   });
