@@ -60,6 +60,35 @@ describe("metrics that are pushed", () => {
   });
 });
 
+describe("metrics that are pulled from a port of their own", () => {
+  it("are behind scrape.auth.token, beside those that are pushed; the port is in the log", async () => {
+    const receiver = await startReceiver({ protocol: "http" });
+    const daemon = await startDaemon({ config: config(`otlp: {endpoint: '${receiver.endpoint}', metric_interval: 200ms}\nscrape: {enabled: true, listen: '127.0.0.1:0'}\n`), env: { STEWARD_SCRAPE__AUTH__TOKEN: "canary-scrape-token" } });
+    const address = daemon.stderr.map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined);
+    expect((await fetch(`http://${address}/metrics`)).status).toBe(401);
+    const answer = await fetch(`http://${address}/metrics`, { headers: { authorization: "Bearer canary-scrape-token" } });
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(text).toMatch(/^svc_up_ratio 1$/m);
+    expect(text).toMatch(/^svc_component_errors_total\{component="metrics"\} 0$/m);
+    expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(receiver.points().some(({ metric }) => metric === "svc.up")).toBe(true);
+    expect(daemon.stderr.join("\n")).not.toContain("canary");
+    await receiver.close();
+  });
+});
+
+describe("metrics and records on standard output", () => {
+  it("come after the start line, a line of JSON each", async () => {
+    const daemon = await startDaemon({ config: config("otlp: {protocol: stdout, stdout: {metric_interval: 100ms}}\n") });
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    const [first, ...rest] = daemon.stdout;
+    expect(first).toMatch(/^steward listening on /);
+    expect(new Set(rest.filter((line) => line !== "").flatMap((line) => Object.keys(JSON.parse(line) as object)))).toEqual(new Set(["resourceMetrics", "resourceLogs"]));
+  });
+});
+
 if (!hasOpenssl) process.stderr.write("skipped: TLS on the running daemon (no openssl to make a certificate with)\n");
 
 describe.skipIf(!hasOpenssl)("with a certificate", () => {

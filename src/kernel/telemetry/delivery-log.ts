@@ -12,8 +12,12 @@ interface Told {
   failures: number;
   consecutive: number;
   errorClass: ErrorClass | undefined;
-  atMs: number;
+  /** When a line of each class was last written in this outage. */
+  atMs: Map<ErrorClass, number>;
   suppressed: number;
+  /** Items lost before this outage, and how many were by the last word. */
+  lostBefore: number;
+  lost: number;
 }
 
 /** Turns the books into few lines. */
@@ -52,11 +56,13 @@ export class DeliveryLog {
     const told = this.#told[signal];
     // A restarted thread begins new books.
     if (now.failures < told.failures) told.failures = 0;
+    if (now.itemsLost < told.lost) told.lostBefore = 0;
     const wasFailing = told.consecutive > 0;
     told.consecutive = now.consecutiveFailures;
+    told.lost = now.itemsLost;
     if (wasFailing && now.consecutiveFailures === 0) {
-      this.#log.info(`${signal} are delivered again`, { suppressed: told.suppressed });
-      Object.assign(told, { ...untold(), failures: now.failures });
+      this.#log.info(`${signal} are delivered again`, { suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
+      Object.assign(told, { ...untold(), lostBefore: now.itemsLost, lost: now.itemsLost });
     } else if (now.failures > told.failures) {
       this.#failed(signal, now, told);
     }
@@ -65,16 +71,20 @@ export class DeliveryLog {
 
   #failed(signal: Signal, now: SignalLedger, told: Told): void {
     const atMs = this.#clock.monotonic();
-    if (told.errorClass === now.lastFailureClass && atMs - told.atMs < SUMMARY_MS) {
+    const errorClass = now.lastFailureClass ?? "other";
+    told.errorClass = errorClass;
+    // Two classes that take turns are two episodes, not a line for each turn.
+    if (atMs - (told.atMs.get(errorClass) ?? Number.NEGATIVE_INFINITY) < SUMMARY_MS) {
       told.suppressed += now.failures - told.failures;
-      this.#withhold(signal, told.errorClass ?? "other", now.failures - told.failures);
+      this.#withhold(signal, errorClass, now.failures - told.failures);
       return;
     }
-    this.#log.warn(`${signal} could not be delivered`, { class: now.lastFailureClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed });
-    Object.assign(told, { errorClass: now.lastFailureClass, atMs, suppressed: 0 });
+    this.#log.warn(`${signal} could not be delivered`, { class: errorClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
+    told.atMs.set(errorClass, atMs);
+    told.suppressed = 0;
   }
 }
 
 function untold(): Told {
-  return { failures: 0, consecutive: 0, errorClass: undefined, atMs: 0, suppressed: 0 };
+  return { failures: 0, consecutive: 0, errorClass: undefined, atMs: new Map(), suppressed: 0, lostBefore: 0, lost: 0 };
 }

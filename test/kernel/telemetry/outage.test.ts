@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { DeliveryLog } from "../../../src/kernel/telemetry/delivery-log.ts";
+import { Ledger } from "../../../src/kernel/telemetry/thread/ledger.ts";
+import type { LedgerView } from "../../../src/kernel/telemetry/status.ts";
+import { createManualClock } from "../supervisor/manual-clock.ts";
+import { memoryLog } from "./fixtures.ts";
+
+function open() {
+  const clock = createManualClock();
+  const log = memoryLog();
+  const delivery = new DeliveryLog(clock, log);
+  const view = (): LedgerView => ledger.view({ logs: undefined, traces: undefined, scrapes: 0, pull: undefined });
+  const ledger: Ledger = new Ledger({ now: () => clock.now(), changed: () => delivery.hear(view()) });
+  return { clock, log, delivery, ledger, view };
+}
+
+const MINUTE_MS = 60_000;
+const down = { errorClass: "unavailable", message: "connect ECONNREFUSED" } as const;
+
+describe("A backend that is dead for an hour", () => {
+  it("is said at once and every five minutes, and at its return with all that was lost", async () => {
+    const { clock, log, ledger, delivery, view } = open();
+    for (let minute = 0; minute < 60; minute++) {
+      ledger.enter("logs", { items: 512, seconds: 0.1, failure: down });
+      await clock.advance(MINUTE_MS);
+    }
+    expect(delivery.failing()).toEqual(["logs are not delivered (unavailable)"]);
+    ledger.enter("logs", { items: 10, seconds: 0.1, failure: undefined });
+    expect(log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(12);
+    expect(log.lines.at(-1)).toBe('info logs are delivered again {"suppressed":4,"lost":30720}');
+    expect(delivery.suppressed()).toEqual([{ signal: "logs", errorClass: "unavailable", lines: 48 }]);
+    expect([view().signals.logs.itemsLost, view().signals.logs.items, delivery.failing()]).toEqual([30_720, 10, []]);
+    expect(ledger.takeObserved()).toHaveLength(61);
+    expect(ledger.takeObserved()).toEqual([]);
+  });
+
+  it("in two ways by turns writes a line for each way, not for each turn", async () => {
+    const { clock, log, ledger } = open();
+    for (let turn = 0; turn < 20; turn++) {
+      ledger.enter("metrics", { items: 1, seconds: 0.1, failure: turn % 2 === 0 ? down : { errorClass: "timeout", message: "late" } });
+      await clock.advance(1_000);
+    }
+    expect(log.lines).toHaveLength(2);
+  });
+
+  it("counts the next outage's loss anew", () => {
+    const { log, ledger } = open();
+    for (const items of [100, 7]) {
+      ledger.enter("metrics", { items, seconds: 0.1, failure: down });
+      ledger.enter("metrics", { items: 1, seconds: 0.1, failure: undefined });
+    }
+    expect(log.lines.filter((line) => line.startsWith("info"))).toEqual(['info metrics are delivered again {"suppressed":0,"lost":100}', 'info metrics are delivered again {"suppressed":0,"lost":7}']);
+  });
+});
