@@ -1,6 +1,7 @@
 /** Which agents are asked in a round: those of the configuration first, then those that were found among the devices. */
 import type { Log } from "../../kernel/base/log.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
+import { instanceOf } from "../config/node-keys.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { NodeMetricsOptions } from "../options.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -44,7 +45,7 @@ export class Targets {
   constructor(deps: TargetsDeps, options: NodeMetricsOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#configured = options.targets.map((target) => ({ url: target.url, configured: target, source: "static", instance: target.instance || new URL(target.url).host, labels: target.labels }));
+    this.#configured = options.targets.map((target) => ({ url: target.url, configured: target, source: "static", instance: instanceOf(target), labels: target.labels }));
   }
 
   /** The agents of this round; looks at the devices again when it is time. What was found before stays when that fails. */
