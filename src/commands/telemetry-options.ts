@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Secret } from "../kernel/base/secret.ts";
 import type { Config } from "../kernel/config/config.ts";
+import type { Environment } from "../kernel/config/key.ts";
 import { otlpLogAttributeBytes, otlpLogBodyBytes, otlpMetricBatchSize } from "../kernel/config/otlp-keys.ts";
 import type { OtlpSignal } from "../kernel/config/otlp-keys.ts";
 import { batchSettings, credentialReloadMs, exporterOptions, metricIntervalMs, stdoutOptions } from "../kernel/config/otlp-options.ts";
@@ -9,6 +10,12 @@ import type { ExporterOptions } from "../kernel/config/otlp-options.ts";
 import { scrapeOptions } from "../kernel/config/scrape-keys.ts";
 import { tracingEnabled } from "../kernel/config/tracing-keys.ts";
 import { secretFile } from "../kernel/config/types.ts";
+import { resourceAttributes } from "../kernel/config/resource-keys.ts";
+import { processResource } from "../kernel/telemetry/resource.ts";
+import type { ScopeSpec } from "../kernel/telemetry/types.ts";
+import { cardinality } from "../monitor/config/cardinality-keys.ts";
+import { privacy } from "../monitor/config/privacy-keys.ts";
+import { selfObservability } from "../monitor/config/upkeep-keys.ts";
 import type { OtlpTarget, PullOptions, ReloadOptions, TelemetryOptions } from "../kernel/telemetry/options.ts";
 
 /** Throws when a file of a certificate cannot be read. `pull`: whether `/api/v1/metrics` may ask. */
@@ -24,6 +31,21 @@ export function telemetryOptions(config: Config, pull: boolean): TelemetryOption
     ...(traces === undefined ? {} : { traces: { ...traces, ...batchSettings(config, "traces") } }),
     ...(scrape === undefined ? {} : { scrape }),
   };
+}
+
+/** The process's own scope: what is said of the house, not of a network. */
+export function processScope(config: Config, { version, environment }: { readonly version: string; readonly environment: Environment }): ScopeSpec {
+  const instanceId = config.get(selfObservability.instanceId);
+  return {
+    name: "process", logResource: { "service.version": version }, constants: {},
+    resource: processResource({ hostnames: config.get(privacy.hostnames), attributes: resourceAttributes(config, environment), ...(instanceId === "" ? {} : { instanceId }) }),
+    limits: { perMetric: config.get(cardinality.metricLimit), labelValues: config.get(cardinality.labelValueSampleCap) },
+  };
+}
+
+/** Whether the house tells of itself: the process, its runtime, series, deliveries and components. */
+export function tellsOfItself(config: Config): boolean {
+  return config.get(selfObservability.enabled);
 }
 
 function targetOf(config: Config, signal: OtlpSignal): OtlpTarget | undefined {

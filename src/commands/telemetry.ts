@@ -17,7 +17,6 @@ import { reportCertificate, reportComponents, reportPool } from "../kernel/telem
 import { createJobsReport } from "../kernel/telemetry/jobs-report.ts";
 import { createRequestObserver, reportPort } from "../kernel/telemetry/requests.ts";
 import type { ReportedPort, RequestObserver } from "../kernel/telemetry/requests.ts";
-import { processResource } from "../kernel/telemetry/resource.ts";
 import { reportProcess } from "../kernel/telemetry/runtime-report.ts";
 import { reportState } from "../kernel/telemetry/state-report.ts";
 import { reportTelemetry } from "../kernel/telemetry/telemetry-report.ts";
@@ -25,7 +24,7 @@ import { createTelemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Tracing } from "../kernel/telemetry/tracing.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
-import { telemetryOptions } from "./telemetry-options.ts";
+import { processScope, telemetryOptions, tellsOfItself } from "./telemetry-options.ts";
 
 /** The families that `/api/v1/metrics` shows (RESOLUTIONS §2, Metrics endpoints). */
 const SHOWN: readonly string[] = [
@@ -68,11 +67,14 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
   const { config, clock, log, version } = deps;
   const options = telemetryOptions(config, deps.pull);
   const telemetry = createTelemetry({ clock, log: log.child("telemetry") }, options);
-  const scope = telemetry.scope({ name: "process", resource: processResource(), logResource: { "service.version": version }, constants: {} });
-  reportProcess(scope, { version });
+  const scope = telemetry.scope(processScope(config, { version, environment: process.env }));
+  const itself = tellsOfItself(config);
+  if (itself) {
+    reportProcess(scope, { version });
+    reportTelemetry(scope, telemetry);
+    reportCertificate(scope, "metrics", () => telemetry.status().ledger?.pull?.certificate);
+  }
   reportPool(scope, deps.pool);
-  reportTelemetry(scope, telemetry);
-  reportCertificate(scope, "metrics", () => telemetry.status().ledger?.pull?.certificate);
   log.conceal(secretsAmong(deps.schema.map((key) => config.get(key))));
   if (options.logs !== undefined) log.tap((line) => telemetry.line(line));
   const tracing = await tracingOf(config, telemetry);
@@ -82,9 +84,11 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
     reportState: (state) => reportState(scope, state, clock),
     reportPort(port) {
       reportPort(scope, port);
-      reportCertificate(scope, "gateway", () => port.certificate());
+      if (itself) reportCertificate(scope, "gateway", () => port.certificate());
     },
-    reportComponents: (supervisor) => void reportComponents(scope, () => supervisor.states().map(({ name, crashes }) => ({ name, errors: crashes + (name === telemetry.pull?.name ? telemetry.status().ledger?.pull?.failures ?? 0 : 0) }))),
+    reportComponents(supervisor) {
+      if (itself) reportComponents(scope, () => supervisor.states().map(({ name, crashes }) => ({ name, errors: crashes + (name === telemetry.pull?.name ? telemetry.status().ledger?.pull?.failures ?? 0 : 0) })));
+    },
   };
 }
 

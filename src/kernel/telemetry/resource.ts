@@ -9,7 +9,7 @@ export interface ResourceOptions {
   readonly instanceId?: string;
   /** False leaves the host's name out and hashes the instance id made from it. */
   readonly hostnames?: boolean;
-  /** Further attributes. Those under `service.` do not replace ours. */
+  /** Further attributes. Those under `service.` are ours, but for `service.namespace`. */
   readonly attributes?: Attributes;
 }
 
@@ -20,7 +20,7 @@ export function processResource(options: ResourceOptions = {}): Attributes {
   const { hostnames = true, attributes = {} } = options;
   const host = hostname();
   const shownHost = hostnames ? host : createHash("sha256").update(host).digest("hex").slice(0, HASH_CHARACTERS);
-  const own = Object.entries(attributes).filter(([name]) => !name.startsWith("service."));
+  const own = Object.entries(attributes).filter(([name]) => !name.startsWith("service.") || name === "service.namespace");
   return {
     ...Object.fromEntries(own),
     "service.name": "steward", "service.instance.id": options.instanceId ?? shownHost,

@@ -6,6 +6,7 @@ import type { ErrorClass, LedgerView, Observed, PullOutcome, PullRejection, Pull
 import { signals } from "./status.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Scope } from "./types.ts";
+import type { TelemetryWriter } from "./writer.ts";
 
 /** What is read of telemetry. */
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
@@ -34,6 +35,17 @@ export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Dis
 /** Reports a scope's own live series in that scope, just before each snapshot, until disposed. For the scopes of any thread. */
 export function reportSeries(scope: Scope): Disposable {
   return scope.observe(() => sweepSeries(scope));
+}
+
+/** Reports what a writer of another thread could not hand over, in one of its scopes, until disposed. */
+export function reportWriter(scope: Scope, writer: Pick<TelemetryWriter, "status">): Disposable {
+  return scope.observe(() => {
+    const { logs } = writer.status();
+    scope.total(self.processorDropped, logs.dropped, { signal: "logs", reason: "queue_full" });
+    scope.total(self.processorDropped, logs.lost, { signal: "logs", reason: "thread_lost" });
+    scope.gauge(self.processorCapacity, logs.capacity, { signal: "logs" });
+    scope.gauge(self.processorSize, logs.held, { signal: "logs" });
+  });
 }
 
 /** The metrics of this very report are left out, or each would make another. */

@@ -84,16 +84,16 @@ describe("A connection of gRPC", () => {
   it("is made anew after its time, without a failure", async () => {
     const running = await startReceiver({ protocol: "grpc" });
     receiver = running;
-    let connections = 0;
+    const accepted: unknown[] = [];
     const between = createServer((socket) => {
-      connections += 1;
+      accepted.push(socket);
       const onward = connect(running.port, "127.0.0.1");
       for (const [from, to] of [[socket, onward], [onward, socket]] as const) from.on("error", () => to.destroy()).pipe(to);
     });
     await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
     await using telemetry = await startTelemetry({ pull: false, metrics: { protocol: "grpc", endpoint: `http://127.0.0.1:${(between.address() as AddressInfo).port}`, intervalMs: NEVER_MS, reconnectMs: 20 } });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    while (connections < 4) await telemetry.flush(5_000);
+    while (accepted.length < 4) await telemetry.flush(5_000);
     expect(telemetry.status().ledger?.signals.metrics.failures).toBe(0);
     between.close();
   });

@@ -53,3 +53,13 @@ describe("secrets", () => {
     expect(shown).toContain("[secret]");
   });
 });
+
+describe("what was cut of a record", () => {
+  it("is told in bytes, apart for body and attributes, and not at all when nothing was", () => {
+    const limits = { body: 100, attribute: 50 };
+    const fields = { body: "ü".repeat(200), attributes: { who: "y".repeat(60), count: 1 } };
+    const { body, attributes, cut } = recordOfRow(0, happened, fields, { nowMs: NOW_MS, limits });
+    expect(cut).toEqual({ body: 2 * (200 - (body.length - "…[truncated]".length)), attribute: 60 - (String(attributes["who"]).length - "…[truncated]".length) });
+    expect(recordOfRow(0, happened, { body: "x", attributes: {} }, { nowMs: NOW_MS, limits })).not.toHaveProperty("cut");
+  });
+});

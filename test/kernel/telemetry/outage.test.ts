@@ -3,7 +3,10 @@ import { DeliveryLog } from "../../../src/kernel/telemetry/delivery-log.ts";
 import { Ledger } from "../../../src/kernel/telemetry/thread/ledger.ts";
 import type { LedgerView } from "../../../src/kernel/telemetry/status.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
-import { memoryLog } from "./fixtures.ts";
+import { reportTelemetry, reportWriter } from "../../../src/kernel/telemetry/telemetry-report.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { parseExposition } from "./exposition-parser.ts";
+import { happened, memoryLog, scrape, spec, startTelemetry } from "./fixtures.ts";
 
 function open() {
   const clock = createManualClock();
@@ -50,5 +53,37 @@ describe("A backend that is dead for an hour", () => {
       ledger.enter("metrics", { items: 1, seconds: 0.1, failure: undefined });
     }
     expect(log.lines.filter((line) => line.startsWith("info"))).toEqual(['info metrics are delivered again {"suppressed":0,"lost":100}', 'info metrics are delivered again {"suppressed":0,"lost":7}']);
+  });
+});
+
+describe("The house's metrics of delivery", () => {
+  it("show what took time, what was cut, and the lines that were withheld", async () => {
+    await using telemetry = await startTelemetry({ pull: true, logs: { protocol: "http", endpoint: "http://127.0.0.1:1", timeoutMs: 200, batchDelayMs: 3_600_000, limits: { body: 100 } } });
+    const scope = telemetry.scope(spec());
+    using _report = reportTelemetry(scope, telemetry);
+    for (let round = 0; round < 2; round++) {
+      scope.log(happened, "x".repeat(188), { who: "a", count: 1 });
+      await telemetry.flush(5_000);
+    }
+    const { samples } = parseExposition(await scrape(telemetry));
+    expect(samples).toContainEqual({ name: "svc_log_record_truncated_total", labels: { field: "body" }, value: 2 });
+    expect(samples).toContainEqual({ name: "svc_log_truncated_bytes_total", labels: { field: "body" }, value: 2 * 100 });
+    expect(samples).toContainEqual({ name: "svc_export_duration_seconds_count", labels: { signal: "logs", outcome: "failure" }, value: 2 });
+    expect(samples).toContainEqual({ name: "svc_export_diagnostics_suppressed_total", labels: { signal: "logs", error_type: "unavailable" }, value: 1 });
+  });
+
+  it("show of another thread's writer what it could not hand over", async () => {
+    await using telemetry = await startTelemetry({ pull: true });
+    const writer = createTelemetryWriter({ clock: createManualClock(), logs: { capacity: 2, limits: { body: 100, attribute: 100 } } });
+    const scope = writer.scope(spec("other"));
+    using _report = reportWriter(scope, writer);
+    for (let index = 0; index < 5; index++) scope.log(happened, "x", { who: "a", count: index });
+    const port = telemetry.port();
+    if (port) writer.attach(port, { logs: true });
+    telemetry.scope(spec());
+    while (!(await scrape(telemetry)).includes("svc_processor_dropped_total")) await new Promise((resolve) => setImmediate(resolve));
+    const { samples } = parseExposition(await scrape(telemetry));
+    expect(samples).toContainEqual({ name: "svc_processor_dropped_total", labels: { signal: "logs", reason: "queue_full" }, value: 3 });
+    port?.close();
   });
 });

@@ -35,7 +35,7 @@ export class Credentials {
 
   async #read(): Promise<WireTarget> {
     const { caFile, certFile, keyFile, headerFiles, basic } = this.#reload;
-    const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map((file) => (file === undefined ? undefined : readPlainFile(file))));
+    const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map((file) => (file === undefined ? Promise.resolve(undefined) : readPlainFile(file))));
     const tls = { ...this.#first.tls, ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
     checkTls(tls, [caFile, certFile, keyFile].filter((file) => file !== undefined));
     const headers: Record<string, string> = { ...this.#first.headers };

@@ -85,7 +85,7 @@ async function answer(request: ServerRequest, response: ServerResponse, deps: Pu
   } finally {
     response.off("close", left);
     over.abort("left");
-    void gathering.then(({ release }) => release());
+    void gathering.then((gathered) => gathered.release());
   }
 }
 

@@ -6,7 +6,7 @@ import { formatAddress } from "../../config/address.ts";
 import { createListener, type Listener, type ListenerSpec } from "../../listen/listener.ts";
 import type { PullView } from "../status.ts";
 import type { WirePull } from "./options.ts";
-import { PullBooks } from "./pull-books.ts";
+import type { PullBooks } from "./pull-books.ts";
 import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
 
 const FIRST_WAIT_MS = 1_000;
