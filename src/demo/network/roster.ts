@@ -40,6 +40,8 @@ const DAY_MS = 24 * HOUR_MS;
 const FOUNDED_MS = Date.UTC(2026, 0, 5, 8);
 const USUAL: readonly MachineKind[] = ["server", "server", "laptop", "laptop", "phone", "ephemeral", "laptop", "server", "laptop", "phone"];
 const PER_ROUTER = 500;
+/** No ephemeral machines from this place on: each makes an event every few minutes, and a log of them is read whole. */
+const MORTAL_BELOW = 1000;
 
 /** `count` machines. The first five are an exit node, two subnet routers, a machine of another network and a server. */
 export function createRoster(count: number, seed: number, people: readonly Person[], identities: Identities): readonly Machine[] {
@@ -50,7 +52,9 @@ export function createRoster(count: number, seed: number, people: readonly Perso
 function kindAt(place: number): MachineKind {
   if (place === 0) return "exit";
   if (place === 1 || place === 2 || place % PER_ROUTER === PER_ROUTER - 1) return "router";
-  return place === 3 ? "external" : USUAL[(place - 4) % USUAL.length] as MachineKind;
+  if (place === 3) return "external";
+  const usual = USUAL[(place - 4) % USUAL.length] as MachineKind;
+  return usual === "ephemeral" && place >= MORTAL_BELOW ? "laptop" : usual;
 }
 
 function machineAt(place: number, random: Random, people: readonly Person[], identities: Identities): Machine {

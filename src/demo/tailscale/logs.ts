@@ -18,6 +18,9 @@ export const RETENTION_MS: number = 30 * 86_400_000;
 /** The longest window that is answered. */
 export const LONGEST_WINDOW_MS: number = 7 * 86_400_000;
 
+/** How many flow records one answer has at most; a network that had more is asked for less at a time. Audit events are few. */
+export const MOST_RECORDS: number = 100_000;
+
 const MINUTE_MS = 60_000;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
@@ -34,12 +37,13 @@ export function windowOf(query: URLSearchParams): Window | { readonly wrong: str
   return toMs - fromMs > LONGEST_WINDOW_MS ? { wrong: "time range is too long" } : { fromMs, toMs };
 }
 
-/** Records whose window begins in the one asked for and that are known by now. */
+/** Records whose window begins in the one asked for and that are known by now. Undefined when they are too many. */
 export function flowLogs(network: Network, { fromMs, toMs }: Window, options: { readonly nowMs: number; readonly embed: boolean; readonly added: readonly AddedFlow[] }): unknown {
   const { nowMs, embed, added } = options;
   const fromMinute = Math.ceil(Math.max(fromMs, nowMs - RETENTION_MS) / MINUTE_MS);
   const logs: { readonly startMs: number; readonly record: object }[] = [];
   for (let minute = fromMinute; minute * MINUTE_MS < Math.min(toMs, nowMs); minute++) {
+    if (logs.length > MOST_RECORDS) return undefined;
     for (const report of network.flows.inMinute(minute)) if (report.loggedMs <= nowMs) logs.push({ startMs: report.fromMs, record: flowObject(network, report, embed) });
   }
   for (const { record, startMs, loggedMs } of added) if (startMs >= fromMs && startMs < toMs && loggedMs <= nowMs) logs.push({ startMs, record });

@@ -136,5 +136,6 @@ function hosts({ call: { params, nowMs }, parts: { network } }: Asked): Reply {
 function logs({ call: { operation, query, nowMs }, parts: { network, overlay, embedNodes } }: Asked): Reply {
   const window = windowOf(query);
   if ("wrong" in window) return refuse(400, window.wrong);
-  return json(operation === "flow_logs" ? flowLogs(network, window, { nowMs, embed: embedNodes, added: overlay.flows }) : auditLogs(network, window, { nowMs, added: overlay.events }));
+  const found = operation === "flow_logs" ? flowLogs(network, window, { nowMs, embed: embedNodes, added: overlay.flows }) : auditLogs(network, window, { nowMs, added: overlay.events });
+  return found === undefined ? refuse(400, "too many records in the time range") : json(found);
 }

@@ -23,6 +23,11 @@ describe("a window", () => {
     for (const kind of ["network", "configuration"]) expect(await get(`/tailnet/-/logging/${kind}?${query}`)).toMatchObject({ status: 400, json: { message: expect.stringContaining(why) as string } });
   });
 
+  it("that holds too many records is refused", async () => {
+    const { get } = await benchTailscale({ devices: 1000, talkers: 1000 });
+    expect(await get(flows(NOW_MS - 7 * 24 * 60 * MINUTE_MS, NOW_MS))).toMatchObject({ status: 400, json: { message: "too many records in the time range" } });
+  });
+
   it("may be empty and may lie in the future", async () => {
     const { get } = await benchTailscale();
     expect((await get(flows(NOW_MS, NOW_MS))).json).toEqual({ logs: [] });
