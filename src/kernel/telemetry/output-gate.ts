@@ -1,11 +1,14 @@
 /** Texts of exporters on their way to standard output: held until the process has said its first line, then written as they come. */
 
+/** Held before the first line; beyond, the oldest goes, for which its exporter has long given up waiting. */
+const MOST_HELD = 16;
+
 interface Held {
   readonly id: number;
   readonly text: string;
 }
 
-/** Keeps exporters behind the process's own first line. What is held is bounded: each exporter waits for its one text. */
+/** Keeps exporters behind the process's own first line. */
 export class OutputGate {
   readonly #write: (text: string, written: () => void) => void;
   readonly #written: (id: number) => void;
@@ -18,7 +21,7 @@ export class OutputGate {
   }
 
   take(id: number, text: string): void {
-    if (this.#held) this.#held.push({ id, text });
+    if (this.#held) this.#held = [...this.#held, { id, text }].slice(-MOST_HELD);
     else this.#write(text, () => this.#written(id));
   }
 

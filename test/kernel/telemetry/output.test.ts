@@ -85,6 +85,14 @@ describe("OutputGate", () => {
     expect([texts, written]).toEqual([["a", "b", "c"], [1, 2, 3]]);
   });
 
+  it("holds no more than sixteen, the newest", () => {
+    const texts: string[] = [];
+    const gate = new OutputGate((text) => void texts.push(text), () => undefined);
+    for (let id = 0; id < 100; id++) gate.take(id, String(id));
+    gate.open();
+    expect([texts.length, texts[0], texts.at(-1)]).toEqual([16, "84", "99"]);
+  });
+
   it("forgets what it held for a thread that is gone", () => {
     const texts: string[] = [];
     const gate = new OutputGate((text) => void texts.push(text), () => undefined);

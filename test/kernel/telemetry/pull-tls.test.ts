@@ -77,6 +77,16 @@ describe.skipIf(!hasOpenssl)("The pull endpoint with TLS", () => {
     expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
   });
 
+  it("lets nobody in then even where a certificate is not asked of everybody", async () => {
+    const { telemetry, files, ask } = await open({ clientAuth: "verify_if_given" });
+    await using _ = telemetry;
+    expect(await ask()).toBe(200);
+    rmSync(files.clientCaFile);
+    while ((await ask()) !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    writeFileSync(files.clientCaFile, authority.cert);
+    while ((await ask()) !== 200) await new Promise((resolve) => setImmediate(resolve));
+  });
+
   it("takes another pair into use, and tells its dates and failures", async () => {
     const { telemetry, files } = await open({ clientAuth: "none" });
     await using _ = telemetry;
