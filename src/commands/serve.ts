@@ -16,7 +16,7 @@ import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup, servicesTokens } from "../kernel/config/house-keys.ts";
+import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup, servicesMonitor, servicesTokens } from "../kernel/config/house-keys.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -34,6 +34,7 @@ import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { heedUncaught, type EndProcess } from "./end-process.ts";
 import { indexRoute } from "./index-page.ts";
+import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
 import { isJournalled, placeTokens, type PlacedTokens } from "./tokens.ts";
@@ -59,6 +60,7 @@ interface House {
   readonly notifier: Notifier;
   readonly state: StateFactory;
   readonly tokens: PlacedTokens | undefined;
+  readonly monitor: PlacedMonitor | undefined;
   dedup?: Dedup;
   /** The stores on their way to be closed. */
   closing?: Promise<void> | undefined;
@@ -77,7 +79,8 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
   const state = telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
   const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
-  const house: House = { configuration, log, pool, state, telemetry, tokens, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  const monitor = config.get(servicesMonitor) ? placeMonitor({ options: monitorOptionsOf(configuration, process.env), telemetry: telemetry.telemetry, log, needs: [TELEMETRY] }) : undefined;
+  const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
@@ -120,12 +123,13 @@ function heed({ supervisor, notifier, log }: House, signals: StopSignals): void 
 
 function components(house: House): Component[] {
   const { config } = house.configuration;
-  const parts: Component[] = [house.telemetry.telemetry.component, poolComponent(house), gatewayComponent(house)];
+  const parts: Component[] = [house.monitor?.telemetry ?? house.telemetry.telemetry.component, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) {
     const scheduler = createScheduler({ clock: systemClock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
   if (house.tokens !== undefined) parts.push(house.tokens.component);
+  if (house.monitor !== undefined) parts.push(house.monitor.component);
   if (house.telemetry.telemetry.pull !== undefined) parts.push(house.telemetry.telemetry.pull);
   parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)));
   // First to start is last to stop: a stop that takes its time is alive, too.
@@ -183,7 +187,7 @@ function gatewayComponent(house: House): Component {
         plain: [...(vault?.plain ?? []), ...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo, documents: service !== undefined, tokens: vault !== undefined })],
         probes: {
           live: () => ({ ok: true, reasons: [] }),
-          ready: () => supervisor.ready(),
+          ready: () => readyOf(house),
           components: () => supervisor.states(),
           serviceReady: (name) => (name.startsWith("steward.tokens.") ? house.tokens?.current()?.front.isOpen() : house.dedup?.healthy()) ?? false,
         },
@@ -197,6 +201,12 @@ function gatewayComponent(house: House): Component {
       await house.gateway?.stop(deadlineMs);
     },
   };
+}
+
+/** What keeps any part from serving comes first, then that nothing was collected yet. */
+function readyOf({ supervisor, monitor }: House): ReturnType<Supervisor["ready"]> {
+  const parts = supervisor.ready();
+  return parts.ok && monitor !== undefined ? monitor.ready() : parts;
 }
 
 function tlsOf(config: Config): { readonly tls?: ListenTls } {

@@ -1,0 +1,25 @@
+/** Every collector, in the order in which they are registered and shown (facts, monitor-api §1.3b). */
+import { acl } from "./acl.ts";
+import { auditlogs } from "./auditlogs.ts";
+import type { Collector } from "./collector.ts";
+import { contacts } from "./contacts.ts";
+import { devices } from "./devices.ts";
+import { dns } from "./dns.ts";
+import { flowlogsFeature } from "./flowlogs-feature.ts";
+import { flowlogs } from "./flowlogs.ts";
+import { keys } from "./keys.ts";
+import { logStream } from "./log-stream.ts";
+import { nodemetrics } from "./nodemetrics.ts";
+import { oauthApps } from "./oauth-apps.ts";
+import { objectstore, objectstoreAudit, objectstoreK8sAudit } from "./objectstore.ts";
+import { postureIntegrations } from "./posture-integrations.ts";
+import { services } from "./services.ts";
+import { settings } from "./settings.ts";
+import { users } from "./users.ts";
+import { webhooks } from "./webhooks.ts";
+
+/** The collectors; which of them run, the options and the control plane decide. */
+export const allCollectors: readonly Collector[] = [
+  devices, users, keys, settings, acl, dns, contacts, webhooks, postureIntegrations, logStream, oauthApps, services, nodemetrics, flowlogs, flowlogsFeature, objectstore, auditlogs,
+  objectstoreAudit, objectstoreK8sAudit,
+];

@@ -1,0 +1,26 @@
+/** The telemetry scope of a network: its own resource, and its name on everything unless privacy hides it. */
+import type { Scope, ScopeSpec } from "../../kernel/telemetry/types.ts";
+import type { MonitorOptions, NetworkOptions } from "../options.ts";
+import { createRedaction } from "../privacy/redaction.ts";
+import { networkInstanceId, networkShown } from "../privacy/shown.ts";
+
+/** What of the process decides over the scope of a network. */
+export type ScopeFacts = Pick<MonitorOptions, "privacy" | "resource" | "several" | "version" | "selfObservability">;
+
+const INSTANCE = "service.instance.id";
+
+/** The scope to be. `name` is what the network is called, `id` what tells it from the others of the process. */
+export function networkScope(facts: ScopeFacts, { provider, cardinality, name: id }: NetworkOptions, name: string): ScopeSpec {
+  const { privacy, resource, several, version, selfObservability } = facts;
+  const redact = createRedaction(privacy);
+  const instance = selfObservability.instanceId || String(resource[INSTANCE] ?? "");
+  return {
+    name: `network/${id}`, limits: { perMetric: cardinality.metricLimit }, logResource: { "service.version": version },
+    resource: several ? { ...resource, [INSTANCE]: networkInstanceId(instance, name, privacy) } : resource,
+    constants: { ...(networkShown(privacy) ? { "vpn.network": name } : {}), "svc.provider": provider.kind },
+    ...(redact === undefined ? {} : { redact }),
+  };
+}
+
+/** Opens scopes. */
+export type OpenScope = (spec: ScopeSpec) => Scope;

@@ -1,0 +1,193 @@
+/**
+ * One network, apart from all others: a control plane with a credential, a scope of series, a schedule, caches and a memory of
+ * its own (facts, pipeline §5.4). What happens to one touches no other.
+ */
+import type { Clock } from "../../kernel/base/clock.ts";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import type { CallReport } from "../../kernel/client/types.ts";
+import type { Component } from "../../kernel/supervisor/component.ts";
+import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
+import type { Scope } from "../../kernel/telemetry/types.ts";
+import type { AnnotationSink } from "../annotations/types.ts";
+import { createAuditIntake } from "../audit/intake.ts";
+import { capabilityMatrix, type CapabilityRow } from "../capability/matrix.ts";
+import { reportCapabilities, REPORT_MS, warnOfScopes } from "../capability/report.ts";
+import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
+import type { NetworkMemory } from "../checkpoints/types.ts";
+import type { Collector, PreparedCollector } from "../collectors/collector.ts";
+import { createDeviceCache } from "../enrich/device-cache.ts";
+import type { DeviceCache } from "../enrich/types.ts";
+import { createFlowIntake } from "../flows/intake.ts";
+import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
+import type { NetworkOptions } from "../options.ts";
+import type { Provider } from "../providers/provider.ts";
+import { createCollectorRunner, type CollectorRunner } from "../runner/collector-runner.ts";
+import type { NetworkStatus } from "../status.ts";
+import { createCallReports, type CallReports } from "./call-reports.ts";
+import { networkName } from "./network-name.ts";
+import { reportNetwork } from "./network-report.ts";
+import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
+
+/** Opens the control plane of a network, which tells `observe` of each call. */
+export type OpenProvider = (options: NetworkOptions, deps: { readonly log: Log; readonly observe: (report: CallReport) => void }) => Provider;
+
+/** What a network works with. */
+export interface NetworkDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly facts: ScopeFacts & { readonly metricIntervalMs: number };
+  readonly openScope: OpenScope;
+  readonly openProvider: OpenProvider;
+  readonly collectors: readonly Collector[];
+  readonly memory: () => NetworkMemory;
+  readonly annotations: AnnotationSink;
+  readonly latestClientVersion: () => string | undefined;
+  /** Told which collectors there are before they run, and of each run that went well. */
+  readonly registered: (collector: string) => void;
+  readonly succeeded: () => void;
+  /** Components that must run before and until after it. */
+  readonly needs: readonly string[];
+}
+
+/** A network as the monitor holds it. */
+export interface MonitoredNetwork {
+  /** Its start does not wait for the control plane. */
+  readonly component: Component;
+  /** Undefined before its start. */
+  status(): NetworkStatus | undefined;
+}
+
+interface Registered {
+  readonly collector: Collector;
+  readonly prepared: PreparedCollector;
+}
+
+type Intakes = { readonly flows: FlowIntake & { dedupSets(): DedupSetStatus[] }; readonly audit: AuditIntake & { dedupSets(): DedupSetStatus[] } };
+
+/** What there is once the network's name is known. */
+interface Opened extends Intakes {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly tracker: CapabilityTracker;
+  readonly devices: DeviceCache;
+  readonly runners: readonly CollectorRunner[];
+  readonly scheduler: ReturnType<typeof createScheduler>;
+}
+
+/** A network; nothing is asked before its start. */
+export function createNetwork(deps: NetworkDeps, options: NetworkOptions): MonitoredNetwork {
+  const network = new IsolatedNetwork(deps, options);
+  return {
+    component: {
+      name: `network ${options.name}`, needs: deps.needs, readiness: "reported",
+      start: () => network.start(), stop: (deadlineMs) => network.stop(deadlineMs), health: () => ({ ok: network.failure === undefined, ...(network.failure === undefined ? {} : { reason: network.failure }) }),
+    },
+    status: () => network.status(),
+  };
+}
+
+class IsolatedNetwork {
+  readonly #deps: NetworkDeps;
+  readonly #options: NetworkOptions;
+  readonly #closed = new AbortController();
+  readonly #calls: CallReports = createCallReports();
+  #provider: Provider | undefined;
+  #registered: readonly Registered[] = [];
+  #opened: Opened | undefined;
+  #opening: Promise<void> = Promise.resolve();
+  /** Why it could not be opened. */
+  failure: string | undefined;
+
+  constructor(deps: NetworkDeps, options: NetworkOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    const { openProvider, collectors, log, registered } = this.#deps;
+    const provider = openProvider(this.#options, { log, observe: this.#calls.observe });
+    this.#provider = provider;
+    this.#registered = collectors.flatMap((collector) => {
+      const prepared = collector.capability === undefined || provider.supports(collector.capability) ? collector.prepare(this.#options) : undefined;
+      return prepared === undefined ? [] : [{ collector, prepared }];
+    });
+    for (const { collector } of this.#registered) registered(collector.name);
+    this.#opening = this.#open(provider).catch((thrown: unknown) => {
+      if (this.#closed.signal.aborted) return;
+      this.failure = toStewardError(thrown).message;
+      log.error("the network is not collected", { error: toStewardError(thrown) });
+    });
+    return Promise.resolve();
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    this.#closed.abort(new StewardError("cancelled", "the process stops"));
+    await this.#opening;
+    await this.#opened?.scheduler.stop(deadlineMs);
+    // The scope stays open: what was said last is still to be exported.
+    this.#opened?.flows.flush();
+    await this.#provider?.close();
+  }
+
+  status(): NetworkStatus | undefined {
+    const provider = this.#provider;
+    if (provider === undefined) return undefined;
+    const opened = this.#opened;
+    const collectors = opened?.runners.map((runner) => runner.status()) ?? [];
+    return {
+      name: opened?.name ?? this.#options.name, provider: provider.kind, authMethod: this.#options.provider.kind === "tailscale" ? provider.granted.method : undefined,
+      failing: collectors.filter(({ last }) => last?.error !== undefined).length, collectors, capabilities: opened === undefined ? [] : this.#matrix(provider, opened.tracker),
+      endpoints: provider.status(), deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.ageMs() ?? 0 }, dedupSets: opened === undefined ? [] : dedupSetsOf(opened), series: opened?.scope.cardinality().series ?? 0,
+    };
+  }
+
+  async #open(provider: Provider): Promise<void> {
+    const { clock, log, facts, openScope } = this.#deps;
+    const name = await networkName(this.#options.name, provider, { clock, log, signal: this.#closed.signal });
+    this.#closed.signal.throwIfAborted();
+    const scope = openScope(networkScope(facts, this.#options, name));
+    const devices = createDeviceCache({ clock });
+    const intakes = this.#intakes(name, scope, devices);
+    const tracker = createCapabilityTracker({ clock, scope });
+    const runners = this.#runners({ name, scope, devices, tracker, provider, ...intakes });
+    const scheduler = createScheduler({ clock, log }, { name: `schedules ${name}` });
+    for (const { schedule } of runners) scheduler.add(schedule);
+    if (this.#options.selfObservability) {
+      this.#calls.open(scope);
+      reportNetwork(scope, { devices: this.#options.collectors.devices === undefined ? undefined : devices, dedupSets: () => dedupSetsOf(intakes) });
+      scheduler.add({ name: "capability", everyMs: REPORT_MS, staggerMs: 0, overlap: "never", history: 0, run: () => Promise.resolve(reportCapabilities(scope, this.#matrix(provider, tracker))) });
+    }
+    this.#opened = { name, scope, tracker, devices, ...intakes, runners, scheduler };
+    warnOfScopes(log, this.#matrix(provider, tracker));
+    await scheduler.start(this.#closed.signal, () => undefined);
+  }
+
+  #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {
+    const { clock, log, annotations, facts } = this.#deps;
+    const options = { ...this.#options, name };
+    return {
+      flows: createFlowIntake({ options, scope, clock, devices, metricIntervalMs: facts.metricIntervalMs }),
+      audit: createAuditIntake({ options, scope, clock, log, annotations }),
+    };
+  }
+
+  #runners({ name, scope, devices, tracker, provider, flows, audit }: Intakes & { readonly name: string; readonly scope: Scope; readonly devices: DeviceCache; readonly tracker: CapabilityTracker; readonly provider: Provider }): CollectorRunner[] {
+    const { clock, log, annotations, latestClientVersion, succeeded, facts } = this.#deps;
+    const options = { ...this.#options, name };
+    // Under its configured name, which stays when the control plane does not tell its own.
+    const memory = this.#deps.memory();
+    const deps = { network: name, version: facts.version, closed: this.#closed.signal, options, provider, clock, scope, devices, flows, audit, memory, annotations, latestClientVersion };
+    return this.#registered.map(({ collector, prepared }) => createCollectorRunner(
+      { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: () => succeeded() }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
+    ));
+  }
+
+  #matrix(provider: Provider, tracker: CapabilityTracker): CapabilityRow[] {
+    return capabilityMatrix({ collectors: this.#deps.collectors, registered: new Set(this.#registered.map(({ collector }) => collector.name)), options: this.#options, provider, tracker });
+  }
+}
+
+function dedupSetsOf({ flows, audit }: Intakes): DedupSetStatus[] {
+  return [...flows.dedupSets(), ...audit.dedupSets()];
+}

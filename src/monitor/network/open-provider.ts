@@ -1,0 +1,10 @@
+/** Opens the control planes that Steward knows. */
+import type { ThreadContext } from "../../kernel/threads/placed.ts";
+import type { MonitorOptions } from "../options.ts";
+import { createProvider } from "../providers/create.ts";
+import type { OpenProvider } from "./network.ts";
+
+/** By the options of each network. */
+export function openProvider({ clock, ids }: Pick<ThreadContext, "clock" | "ids">, { version }: Pick<MonitorOptions, "version">): OpenProvider {
+  return ({ provider }, { log, observe }) => createProvider(provider, { clock, ids, version, log, observe });
+}

@@ -1,0 +1,97 @@
+/** The monitor: all networks with what they share, on whichever thread it is placed (KERNEL §5). */
+import type { Service } from "../kernel/service.ts";
+import type { CreatePlaced, ThreadContext } from "../kernel/threads/placed.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
+import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer.ts";
+import { createAnnotator, noAnnotations, REMEMBERED_ANNOTATIONS } from "./annotations/annotator.ts";
+import { createAnnotationBackend } from "./annotations/backend.ts";
+import type { AnnotationSink } from "./annotations/types.ts";
+import { checkpointDiskSize, checkpointPersistAge, configValid, configWarnings } from "./catalogue/collection.ts";
+import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
+import { allCollectors } from "./collectors/all.ts";
+import { createFirstRun } from "./first-run.ts";
+import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
+import { openProvider } from "./network/open-provider.ts";
+import type { MonitorOptions } from "./options.ts";
+import { reportPrivacy } from "./privacy/report.ts";
+import type { MonitorStatus } from "./status.ts";
+import { createLatestClient } from "./versions/latest-client.ts";
+
+/** The monitor as the thread that it runs in holds it. */
+export interface MonitorService extends Service {
+  status(): MonitorStatus;
+}
+
+/** The number of the mark at the end; the marks of the process count from 0. */
+const LAST_MARK = -1;
+/** Names of the components that networks need. */
+const WRITER = "writer";
+const CHECKPOINTS = "checkpoints";
+const ANNOTATIONS = "annotations";
+/** What the process remembers beside its networks: no network has an empty name. */
+const PROCESS_MEMORY = "";
+
+/** Makes the monitor with the control planes that there are. */
+export const createMonitor: CreatePlaced<MonitorOptions> = (context, options) => createMonitorWith(context, options, openProvider(context, options));
+
+/** Makes the monitor. */
+export async function createMonitorWith(context: ThreadContext, options: MonitorOptions, open: OpenProvider): Promise<MonitorService> {
+  const { clock, ids, log } = context;
+  const { version } = options;
+  const writer = createWriter(context, options);
+  const checkpoints = await openCheckpoints({ clock, log, version }, options.checkpoint);
+  const scope = writer.scope({ name: "monitor", resource: options.resource, logResource: { "service.version": version }, constants: {} });
+  reportProcess(scope, options, checkpoints);
+  const firstRun = createFirstRun();
+  const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
+  context.add({ name: WRITER, needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => Promise.resolve(writer.mark(LAST_MARK)) });
+  context.add({ name: CHECKPOINTS, needs: [WRITER], readiness: "none", start: () => Promise.resolve(), stop: () => checkpoints.close() });
+  context.add(latest);
+  context.add(firstRun.component);
+  const annotations = addAnnotations(context, options, { scope, checkpoints });
+  const networks = options.networks.map((network): MonitoredNetwork => {
+    const shown = (collector: string): string => (options.several ? `${network.name}/${collector}` : collector);
+    return createNetwork({
+      clock, log: log.child("network", { network: network.name }), facts: options, openScope: (spec) => writer.scope(spec), openProvider: open, collectors: allCollectors,
+      memory: () => checkpoints.network(network.name), annotations, latestClientVersion: () => latest.latest(),
+      registered: (collector) => firstRun.registered(shown(collector)), succeeded: () => firstRun.succeeded(),
+      needs: [WRITER, CHECKPOINTS, ...(options.annotations === undefined ? [] : [ANNOTATIONS]), latest.name],
+    }, network);
+  });
+  for (const { component } of networks) context.add(component);
+  return { name: "monitor", rpc: [], plain: [], status: () => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() }) };
+}
+
+/** A writer over the port that it was given, and over each new one. */
+function createWriter(context: ThreadContext, { logs }: MonitorOptions): TelemetryWriter {
+  const writer = createTelemetryWriter({ clock: context.clock, ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }) });
+  const attach = ({ telemetry }: ThreadContext["ports"]): void => {
+    if (telemetry !== undefined) writer.attach(telemetry, { logs: logs !== undefined });
+  };
+  attach(context.ports);
+  context.onPorts(attach);
+  return writer;
+}
+
+/** What belongs to no network. */
+function reportProcess(scope: Scope, { privacy, selfObservability, configWarnings: warnings }: MonitorOptions, checkpoints: Checkpoints): void {
+  if (!selfObservability.enabled) return;
+  reportPrivacy(scope, privacy);
+  scope.observe(() => {
+    scope.gauge(configValid, 1, {});
+    scope.gauge(configWarnings, warnings, {});
+    const { bytes, persistAgeMs } = checkpoints.status();
+    if (bytes !== undefined) scope.gauge(checkpointDiskSize, bytes, {});
+    if (persistAgeMs !== undefined) scope.gauge(checkpointPersistAge, persistAgeMs / 1_000, {});
+  });
+}
+
+/** The publisher of annotations, where one is configured. */
+function addAnnotations({ clock, ids, log, add }: ThreadContext, { annotations, version }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
+  if (annotations === undefined) return noAnnotations;
+  const seen = checkpoints.network(PROCESS_MEMORY).seen(ANNOTATIONS, REMEMBERED_ANNOTATIONS);
+  const annotator = createAnnotator({ clock, log: log.child(ANNOTATIONS), scope, seen, backend: createAnnotationBackend({ clock, ids, version }, annotations) }, annotations);
+  // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it remembers in is closed.
+  add({ name: ANNOTATIONS, needs: [WRITER, CHECKPOINTS], readiness: annotator.readiness, start: (signal, failed) => annotator.start(signal, failed), stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true } });
+  return annotator;
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
+import { createScheduler } from "../../../src/kernel/supervisor/scheduler.ts";
+import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
+import { createTelemetryWriter } from "../../../src/kernel/telemetry/writer.ts";
+import { operations } from "../../../src/monitor/capability/operation.ts";
+import { createCapabilityTracker } from "../../../src/monitor/capability/tracker.ts";
+import { apiAvailability, subrequestCoverage } from "../../../src/monitor/catalogue/api.ts";
+import { checkpointPersistErrors, scrapeDurationHistogram, scrapeErrors } from "../../../src/monitor/catalogue/collection.ts";
+import { devicesCount } from "../../../src/monitor/catalogue/devices.ts";
+import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
+import { defineCollector, defineWindowCollector, type Collect, type Collector, type CollectWindow, type WindowRule } from "../../../src/monitor/collectors/collector.ts";
+import type { TimeWindow } from "../../../src/monitor/providers/provider.ts";
+import { createCollectorRunner } from "../../../src/monitor/runner/collector-runner.ts";
+import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
+import { failing } from "../collectors/fake-provider.ts";
+import { networkOptions } from "../collectors/harness.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const never = new AbortController().signal;
+const rule: WindowRule = { lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 0, overlapMs: 0 };
+
+function collectorOf(collect: Collect | CollectWindow, window?: WindowRule): Collector {
+  const declared = { name: "sample", description: "A sample.", operations: [operations.devices], emits: [devicesCount], options: () => ({ intervalMs: MINUTE_MS }) };
+  if (window === undefined) return defineCollector({ ...declared, open: () => collect as Collect });
+  return defineWindowCollector({ ...declared, window: () => window, open: () => collect as CollectWindow });
+}
+
+/** A collector at work on a clock that moves by hand; the wall clock can be set apart. */
+function running(collect: CollectWindow, { window, selfObservability = true, memory }: { readonly window?: WindowRule; readonly selfObservability?: boolean; readonly memory?: ReturnType<ReturnType<typeof createMemoryStore>> } = {}) {
+  const clock = createManualClock();
+  const wall = { aheadMs: 0 };
+  const shown = { ...clock, now: () => clock.now() + wall.aheadMs };
+  const lines: string[] = [];
+  const log = createLog({ level: "info", format: "text", write: (line) => lines.push(line), now: () => 0 });
+  const scope = createTelemetryWriter({ clock: shown }).scope({ name: "n", resource: {}, constants: {} }) as SeriesScope;
+  const tracker = createCapabilityTracker({ clock: shown, scope });
+  const collector = collectorOf(collect, window);
+  const prepared = collector.prepare(networkOptions());
+  if (prepared === undefined) throw new Error("it is on");
+  const good: string[] = [];
+  const store = memory ?? createMemoryStore(shown)("n");
+  const runner = createCollectorRunner({ clock: shown, log, scope, tracker, memory: store, selfObservability, succeeded: (name) => good.push(name) }, collector, prepared, collect);
+  const scheduler = createScheduler({ clock: shown, log }, { name: "s" });
+  scheduler.add(runner.schedule);
+  return { clock, wall, lines, scope, tracker, runner, scheduler, good, memory: store, start: () => scheduler.start(never, () => undefined) };
+}
+
+const count = { "os.type": "linux", "vpn.authorized": true, "vpn.external": false };
+const value = (scope: SeriesScope, row: Parameters<SeriesScope["series"]>[0]): number[] => [...scope.table.index(row).numbers()].map((number) => scope.table.columns.value[number] ?? Number.NaN);
+
+describe("a collector at work", () => {
+  it("runs within three seconds and then every interval, and its levels end when it no longer says them", async () => {
+    let runs = 0;
+    const { clock, scope, runner, good, start } = running(async ({ sweep }) => {
+      runs += 1;
+      if (runs < 3) sweep.gauge(devicesCount, runs, count);
+      await Promise.resolve();
+    });
+    await start();
+    await clock.advance(3_000);
+    expect([runs, good, value(scope, devicesCount)]).toEqual([1, ["sample"], [1]]);
+    await clock.advance(MINUTE_MS);
+    expect(value(scope, devicesCount)).toEqual([2]);
+    await clock.advance(MINUTE_MS);
+    expect([runs, scope.series(devicesCount), scope.series(scrapeDurationHistogram)]).toEqual([3, 0, 1]);
+    expect(runner.status()).toMatchObject({ name: "sample", runs: 3, failures: 0, freshness: "ok", overdue: false, checkpoint: undefined, intervalMs: MINUTE_MS });
+  });
+
+  it("keeps its levels through failures and loses them after five intervals, and says what each call's outcome says", async () => {
+    let fails = false;
+    const { clock, scope, runner, tracker, lines, good, start } = running(async ({ sweep, call, covered }) => {
+      await call(operations.devices, () => (fails ? Promise.reject(failing(403)) : Promise.resolve()));
+      covered(operations.devicePosture, { tried: 4, failures: ["scope_denied"] });
+      sweep.gauge(devicesCount, 1, count);
+    });
+    await start();
+    await clock.advance(3_000);
+    expect(tracker.operations("sample").map(({ operation, state }) => `${operation} ${state}`)).toEqual(["device_posture scope_denied", "listTailnetDevices supported"]);
+    expect(value(scope, subrequestCoverage)).toEqual([0.75]);
+    expect([scope.series(apiAvailability), value(scope, apiAvailability).filter((each) => each === 1)]).toEqual([14, [1, 1]]);
+    fails = true;
+    await clock.advance(4 * MINUTE_MS);
+    expect([scope.series(devicesCount), scope.series(scrapeErrors), value(scope, scrapeErrors)]).toEqual([1, 1, [4]]);
+    expect(runner.status()).toMatchObject({ runs: 5, failures: 4, consecutiveFailures: 4, freshness: "warning", last: { error: expect.stringContaining("403") as string } });
+    await clock.advance(2 * MINUTE_MS);
+    expect([scope.series(devicesCount), runner.status().freshness, good]).toEqual([0, "stale", ["sample"]]);
+    expect(lines[0]).toMatch(/warn .*collector failed name=sample error=.*403/);
+    expect(tracker.operations("sample")[1]?.state).toBe("scope_denied");
+  });
+
+  it("calls a mistake of ours a panic and goes on", async () => {
+    const { clock, lines, scope, runner, start } = running(() => {
+      throw new TypeError("x is undefined");
+    });
+    await start();
+    await clock.advance(2 * MINUTE_MS + 3_000);
+    expect([runner.status().runs, value(scope, scrapeErrors)]).toEqual([3, [3]]);
+    expect(lines[0]).toMatch(/error .*collector panicked name=sample/);
+  });
+
+  it("is given up when it hangs, and what it says afterwards is nothing", async () => {
+    const release: (() => void)[] = [];
+    const { clock, scope, runner, tracker, start } = running(async ({ sweep, observed }) => {
+      await new Promise<void>((resolve) => release.push(resolve));
+      sweep.gauge(devicesCount, 1, count);
+      observed(operations.devices, "supported");
+    });
+    await start();
+    await clock.advance(600_000 - 1);
+    expect([release.length, runner.status().runs]).toEqual([1, 0]);
+    await clock.advance(3_001);
+    expect(runner.status()).toMatchObject({ runs: 1, failures: 1, last: { error: expect.stringContaining("longer than 600000 ms") as string } });
+    release[0]?.();
+    await clock.advance(1);
+    expect([scope.series(devicesCount), tracker.operations("sample")]).toEqual([0, []]);
+  });
+
+  it("leaves no trace of a run that the stop cancels", async () => {
+    const { clock, scope, runner, tracker, lines, scheduler, start } = running(async ({ signal, call }) => {
+      await call(operations.devices, () => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new StewardError("cancelled", "stop")))));
+    });
+    await start();
+    await clock.advance(3_000);
+    await scheduler.stop(1_000);
+    expect([runner.status().runs, scope.series(scrapeDurationHistogram), tracker.operations("sample"), lines]).toEqual([0, 0, [], []]);
+  });
+
+  it("says nothing of its runs without self-observability", async () => {
+    const { clock, scope, start } = running(() => Promise.reject(failing(500)), { selfObservability: false });
+    await start();
+    await clock.advance(3_000);
+    expect([...scope.table.indexes()].map(({ row }) => row.name)).toEqual([]);
+  });
+});
+
+describe("a collector of windows at work", () => {
+  function reading(options: Partial<Parameters<typeof running>[1] & object> = {}) {
+    const windows: TimeWindow[] = [];
+    const state = { fails: false };
+    const at = running((async (_tick, window) => {
+      if (state.fails) throw failing(500);
+      windows.push(window);
+      await Promise.resolve();
+    }) satisfies CollectWindow, { window: rule, ...options });
+    return { ...at, windows, state };
+  }
+
+  it("reads one after the other without a gap, the same one again after a failure", async () => {
+    const { clock, windows, state, memory, start } = reading();
+    await start();
+    await clock.advance(MINUTE_MS + 3_000);
+    state.fails = true;
+    await clock.advance(3 * MINUTE_MS);
+    expect(memory.marks.get("sample")).toBe(windows[1]?.toMs);
+    state.fails = false;
+    await clock.advance(MINUTE_MS);
+    expect(windows).toHaveLength(3);
+    expect(windows[2]).toEqual({ fromMs: windows[1]?.toMs, toMs: (windows[1]?.toMs ?? 0) + 4 * MINUTE_MS });
+    expect((windows[0]?.toMs ?? 0) - (windows[0]?.fromMs ?? 0)).toBe(300_000);
+  });
+
+  it("goes well when its mark cannot be stored, which is counted", async () => {
+    const store = createMemoryStore(createManualClock())("n");
+    const { clock, windows, scope, lines, runner, start } = reading({ memory: { ...store, marks: { get: () => undefined, set: () => Promise.reject(new StewardError("disk_full", "no room")) } } });
+    await start();
+    await clock.advance(MINUTE_MS + 3_000);
+    expect([runner.status().failures, value(scope, checkpointPersistErrors)]).toEqual([0, [2]]);
+    expect(windows[1]?.fromMs).toBe(windows[0]?.toMs);
+    expect(lines.join("")).toContain("could not be stored");
+  });
+
+  it("loses no time when the clock jumps an hour ahead and back, and its mark never moves back", async () => {
+    const { clock, wall, windows, memory, start } = reading();
+    const marks: number[] = [];
+    const step = async (ms: number): Promise<void> => {
+      await clock.advance(ms);
+      marks.push(memory.marks.get("sample") ?? 0);
+    };
+    await start();
+    await step(3_000);
+    await step(MINUTE_MS);
+    const beforeMs = windows.at(-1)?.toMs ?? 0;
+    wall.aheadMs = HOUR_MS;
+    for (let minute = 0; minute < 10; minute += 1) await step(MINUTE_MS);
+    expect(windows.at(-1)?.toMs).toBe(beforeMs + HOUR_MS + 10 * MINUTE_MS);
+    wall.aheadMs = 0;
+    const read = windows.length;
+    for (let minute = 0; minute < 60; minute += 1) await step(MINUTE_MS);
+    expect(windows[read]).toEqual({ fromMs: beforeMs, toMs: beforeMs + 11 * MINUTE_MS });
+    expect(windows).toHaveLength(read + 60);
+    for (let at = read + 1; at < windows.length; at += 1) expect(windows[at]?.fromMs).toBe(windows[at - 1]?.toMs);
+    expect(marks).toEqual(marks.toSorted((left, right) => left - right));
+  });
+
+  it("goes back by as much as a clock that was right steps back", async () => {
+    const { clock, wall, windows, start } = reading();
+    await start();
+    await clock.advance(MINUTE_MS + 3_000);
+    const beforeMs = windows.at(-1)?.toMs ?? 0;
+    wall.aheadMs = -HOUR_MS;
+    await clock.advance(MINUTE_MS);
+    expect(windows.at(-1)).toEqual({ fromMs: beforeMs - HOUR_MS, toMs: beforeMs - HOUR_MS + MINUTE_MS });
+  });
+
+  it("begins at its lookback when the stored mark is of the future", async () => {
+    const clock = createManualClock();
+    const store = createMemoryStore(clock)("n");
+    await store.marks.set("sample", clock.now() + HOUR_MS);
+    const { clock: its, windows, memory, start } = reading({ memory: store });
+    await start();
+    await its.advance(MINUTE_MS + 3_000);
+    expect((windows[0]?.toMs ?? 0) - (windows[0]?.fromMs ?? 0)).toBe(300_000);
+    expect(windows[1]?.fromMs).toBe(windows[0]?.toMs);
+    expect(memory.marks.get("sample")).toBe(clock.now() + HOUR_MS);
+  });
+});
