@@ -121,7 +121,10 @@ function comingsOf(machine: Machine, window: Window, deviceOf: (machine: Machine
 function present(machine: Machine, identified: Identified, atMs: number): Device {
   const seen = presenceAt(machine, atMs);
   const routed = machine.place !== ROUTE_PLACE || turnAt(ROUTE_CYCLE, atMs) % 2 === 0;
-  return { machine, ...identified, createdMs: machine.createdMs, ...seen, expiresMs: expiryAt(machine, atMs), enabledRoutes: routed ? machine.enabledRoutes : [] };
+  const expiresMs = expiryAt(machine, atMs);
+  // A device whose key has run out is turned away.
+  const lapsed = expiresMs !== undefined && expiresMs <= atMs ? { online: false, lastSeenMs: Math.min(seen.lastSeenMs, expiresMs), connectedMs: Math.min(seen.connectedMs, expiresMs) } : {};
+  return { machine, ...identified, createdMs: machine.createdMs, ...seen, ...lapsed, expiresMs, enabledRoutes: routed ? machine.enabledRoutes : [] };
 }
 
 function presenceAt({ presence, createdMs }: Machine, atMs: number): Pick<Device, "online" | "connectedMs" | "lastSeenMs"> {

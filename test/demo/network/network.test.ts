@@ -50,6 +50,12 @@ describe("a network of twenty-five devices", () => {
     expect(left.some((ms) => ms < 0)).toBe(true);
   });
 
+  it("turns devices away whose key has run out", () => {
+    const lapsed = Array.from({ length: 56 }, (_, quarter) => network.devices.at(NOW_MS + quarter * DAY_MS / 8).filter(({ expiresMs }) => expiresMs !== undefined && expiresMs <= NOW_MS + quarter * DAY_MS / 8)).flat();
+    expect(lapsed.length).toBeGreaterThan(0);
+    expect(lapsed.every(({ online, lastSeenMs, expiresMs = 0 }) => !online && lastSeenMs <= expiresMs)).toBe(true);
+  });
+
   it("suspends somebody at times, and never sees a device after it has gone", () => {
     const statuses = Array.from({ length: 4 }, (_, turn) => network.people.map((person) => standingOf(person, NOW_MS + turn * 4 * HOUR_MS).status));
     expect(statuses.flat()).toContain("suspended");
