@@ -18,7 +18,8 @@ export interface PullComponentDeps {
 /** The component `metrics`. */
 export class PullComponent implements Component {
   readonly name = "metrics";
-  readonly needs: readonly string[] = ["telemetry"];
+  /** Not even telemetry: a thread that is being restarted must not keep the process from starting. Added after it, it stops before it. */
+  readonly needs: readonly string[] = [];
   readonly readiness = "required";
   readonly #deps: PullComponentDeps;
   #view: PullView | undefined;
@@ -29,9 +30,9 @@ export class PullComponent implements Component {
     this.#deps = deps;
   }
 
-  /** Resolves when the port was opened or could not be; `health` knows which. */
+  /** Resolves when the port was opened or could not be, or there is no thread to do it; `health` knows which. */
   async start(signal: AbortSignal): Promise<void> {
-    if (this.#isKnown()) return;
+    if (this.#isKnown() || !this.#deps.running()) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#known = resolve;
     const giveUp = (): void => reject(signal.reason as Error);
