@@ -9,6 +9,7 @@ import { Access, method as methodOption } from "../src/gen/steward/options/v1/op
 import { assert } from "../src/kernel/base/errors.ts";
 import type { BoundService, JsonHandler, PlainRoute, StreamHandler, UnaryHandler } from "../src/kernel/service.ts";
 import { createBinder, type Binder } from "../src/kernel/wire/bind.ts";
+import { restMessage } from "../src/kernel/wire/rest-json.ts";
 import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import { prepareWriter } from "../src/kernel/wire/write.ts";
 import { dialectOf } from "./dialects/by-name.ts";
@@ -108,7 +109,7 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
 function restRoutes(method: Method): RpcRoute[] {
   const { rpc } = method;
   if (rpc.methodKind !== "unary" || !hasOption(rpc, httpOption)) return [];
-  prepareWriter(rpc.output);
+  prepareWriter(restMessage(rpc));
   const rule = getOption(rpc, httpOption);
   const ignoreUnknown = getOption(rpc, methodOption).ignoreUnknown;
   return [rule, ...rule.additionalBindings].map((binding) => {

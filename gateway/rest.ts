@@ -10,7 +10,7 @@ import type { Log } from "../src/kernel/base/log.ts";
 import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
-import { writeRestJson } from "../src/kernel/wire/rest-json.ts";
+import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
 import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
@@ -94,7 +94,7 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   const message = route.binder.bind({ params, search: request.search, body });
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
-  return dialectOf(method.dialect).success(method.rpc.output, await invoke(method, message, callOf(request, request.signal)), {
+  return dialectOf(method.dialect).success(restMessage(method.rpc), await invoke(method, message, callOf(request, request.signal)), {
     status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
   });
 }

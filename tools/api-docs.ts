@@ -2,18 +2,20 @@
  * Everything about the API that is generated from `proto/`: the comments that the served reference needs, the committed
  * OpenAPI document, and for each answer a JSON Schema with the baseline of what readers were promised.
  */
-import { createFileRegistry, fromBinary, type DescFile, type DescMessage } from "@bufbuild/protobuf";
+import { createFileRegistry, fromBinary, getOption, type DescFile, type DescMessage, type DescMethod } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema, type FileDescriptorProto, type SourceCodeInfo_Location } from "@bufbuild/protobuf/wkt";
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApiText } from "../gateway/describe/describe.ts";
 import { breaks, flatten, type Baseline } from "../gateway/describe/flatten.ts";
-import { messageSchema } from "../gateway/describe/json-schema.ts";
+import { messageSchema, type JsonSchema } from "../gateway/describe/json-schema.ts";
 import { openApi, type Comments } from "../gateway/describe/openapi.ts";
-import { methodTable } from "../gateway/methods.ts";
+import { methodTable, type MethodTable } from "../gateway/methods.ts";
+import { method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
+import { restMessage } from "../src/kernel/wire/rest-json.ts";
+import { schemaVersion } from "../src/kernel/wire/style.ts";
 import { declaredServices } from "./declared-services.ts";
-import { SCHEMA_VERSIONS } from "./schema-versions.ts";
 
 const root: string = join(import.meta.dirname, "..");
 const schemas: string = join(root, "docs/schemas");
@@ -26,13 +28,26 @@ export interface GeneratedFile {
 
 /** The OpenAPI document and all schemas, as they must be committed. */
 export async function apiDocs(comments: Comments): Promise<readonly GeneratedFile[]> {
-  const services = await declaredServices();
-  const table = methodTable(services.map((desc) => ({ desc, handler: () => () => ({}) })), []);
-  const answers = new Map(table.methods.filter(({ rpc }) => rpc.methodKind === "unary").map(({ rpc }) => [rpc.output.typeName, rpc.output]));
+  const table = await declaredMethods();
   return [
     { path: "docs/api/openapi.json", text: openApiText(openApi(table, comments)) },
-    ...[...answers.values()].map((message) => ({ path: `docs/schemas/${message.typeName}.schema.json`, text: schemaText(message, comments) })),
+    ...[...answersOf(table)].map(([name, message]) => ({ path: `docs/schemas/${name}.schema.json`, text: schemaText(message, comments) })),
   ];
+}
+
+async function declaredMethods(): Promise<MethodTable> {
+  const services = await declaredServices();
+  return methodTable(services.map((desc) => ({ desc, handler: () => () => ({}) })), []);
+}
+
+/** What REST answers with, by the name that its schema is published under. */
+function answersOf(table: MethodTable): ReadonlyMap<string, DescMessage> {
+  return new Map(table.methods.filter(({ rpc }) => rpc.methodKind === "unary").map(({ rpc }) => [schemaName(rpc), restMessage(rpc)]));
+}
+
+function schemaName(rpc: DescMethod): string {
+  const { schema } = getOption(rpc, methodOption);
+  return schema === "" ? restMessage(rpc).typeName : schema;
 }
 
 function schemaText(message: DescMessage, comments: Comments): string {
@@ -40,21 +55,31 @@ function schemaText(message: DescMessage, comments: Comments): string {
   return json({ $schema: "http://json-schema.org/draft-07/schema#", title: message.typeName, ...schema });
 }
 
-/** What a schema promises now. */
-export function baselineOf(schemaJson: string): Baseline {
-  const schema = JSON.parse(schemaJson) as { title: string };
-  return { schema_version: SCHEMA_VERSIONS[schema.title] ?? 1, paths: flatten(schema) };
+/** Every promise that the committed schemas break, and every schema without a baseline or the reverse; empty when all is well. */
+export async function brokenPromises(): Promise<readonly string[]> {
+  const answers = answersOf(await declaredMethods());
+  const baselines = namesWith(".baseline.json").map((name) => [name, readBaseline(name)] as const);
+  return compare(new Map(baselines), new Map(namesWith(".schema.json").map((name) => [name, committed(name, answers.get(name))])));
 }
 
-/** Every promise that the committed schemas break, and every schema without a baseline or the reverse; empty when all is well. */
-export function brokenPromises(): readonly string[] {
-  const names = (ending: string): string[] => globSync(`*${ending}`, { cwd: schemas }).map((file) => file.slice(0, -ending.length)).sort();
-  const missing = names(".schema.json").filter((name) => !existsSync(baselinePath(name))).map((name) => `${name}: no baseline`);
-  return [...missing, ...names(".baseline.json").flatMap((name) => {
-    const path = join(schemas, `${name}.schema.json`);
-    if (!existsSync(path)) return [`${name}: REMOVED`];
-    return breaks(readBaseline(name), baselineOf(readFileSync(path, "utf8"))).map((each) => `${name}: ${each}`);
-  })];
+/** Every promise that is broken, by the documents' names; empty when readers of all baselines can read what there is now. */
+export function compare(promised: ReadonlyMap<string, Baseline>, now: ReadonlyMap<string, Baseline>): readonly string[] {
+  const missing = [...now.keys()].filter((name) => !promised.has(name)).map((name) => `${name}: no baseline`);
+  const broken = [...promised].flatMap(([name, baseline]) => {
+    const present = now.get(name);
+    return present === undefined ? [`${name}: REMOVED`] : breaks(baseline, present).map((each) => `${name}: ${each}`);
+  });
+  return [...missing, ...broken];
+}
+
+/** What the committed schema of an answer promises. */
+function committed(name: string, message: DescMessage | undefined): Baseline {
+  const schema = JSON.parse(readFileSync(join(schemas, `${name}.schema.json`), "utf8")) as JsonSchema;
+  return { schema_version: message === undefined ? 1 : schemaVersion(message), paths: flatten(schema) };
+}
+
+function namesWith(ending: string): string[] {
+  return globSync(`*${ending}`, { cwd: schemas }).map((file) => file.slice(0, -ending.length)).sort();
 }
 
 /** Writes comments, reference and schemas. New messages get their baseline; `accept` also takes the present paths as promised. Throws when a promise is broken. */
@@ -67,13 +92,12 @@ export async function generateApiDocs(accept: boolean): Promise<void> {
     mkdirSync(join(root, path, ".."), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  for (const file of globSync("*.schema.json", { cwd: schemas })) keepPromise(file.slice(0, -".schema.json".length), accept);
-  const broken = brokenPromises();
-  if (broken.length > 0) throw new Error(`the API breaks what it promised; raise the version in tools/schema-versions.ts and run with --baseline:\n${broken.join("\n")}`);
+  for (const [name, message] of answersOf(await declaredMethods())) keepPromise(name, committed(name, message), accept);
+  const broken = await brokenPromises();
+  if (broken.length > 0) throw new Error(`the API breaks what it promised; raise option (steward.options.v1.schema_version) of the message and run with --baseline:\n${broken.join("\n")}`);
 }
 
-function keepPromise(name: string, accept: boolean): void {
-  const now = baselineOf(readFileSync(join(schemas, `${name}.schema.json`), "utf8"));
+function keepPromise(name: string, now: Baseline, accept: boolean): void {
   const before = existsSync(baselinePath(name)) ? readBaseline(name) : undefined;
   const raised = before !== undefined && now.schema_version > before.schema_version;
   const harmless = before === undefined || breaks(before, now).length === 0;

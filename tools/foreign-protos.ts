@@ -3,7 +3,7 @@
  * from the npm packages that carry them into `.cache/foreign`, so that `buf` works without a network and nothing foreign
  * is committed. buf.validate ships only as a compiled descriptor; it is printed back to source without its custom options.
  */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   type DescriptorProto, type EnumDescriptorProto, type FieldDescriptorProto, type FileDescriptorProto,
@@ -18,7 +18,7 @@ export const FOREIGN: string = join(root, ".cache/foreign");
 export function gatherForeignProtos(): void {
   rmSync(FOREIGN, { recursive: true, force: true });
   copy("protobufjs/google/api/annotations.proto", "google/api/annotations.proto");
-  copy("protobufjs/google/api/http.proto", "google/api/http.proto");
+  copy("protobufjs/google/api/http.proto", "google/api/http.proto", withResponseBody);
   copy("grpc-health-check/proto/health/v1/health.proto", "grpc/health/v1/health.proto");
   copy("@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto", "grpc/reflection/v1/reflection.proto");
   copy("@grpc/reflection/build/proto/grpc/reflection/v1alpha/reflection.proto", "grpc/reflection/v1alpha/reflection.proto");
@@ -27,10 +27,18 @@ export function gatherForeignProtos(): void {
   writeFileSync(target, printFile(file_buf_validate_validate.proto));
 }
 
-function copy(from: string, to: string): void {
+function copy(from: string, to: string, change: (source: string) => string = (source) => source): void {
   const target = join(FOREIGN, to);
   mkdirSync(dirname(target), { recursive: true });
-  cpSync(join(root, "node_modules", from), target);
+  writeFileSync(target, change(readFileSync(join(root, "node_modules", from), "utf8")));
+}
+
+/** The package's copy of google/api/http.proto is older than `response_body`, field 12 of HttpRule. */
+function withResponseBody(source: string): string {
+  const body = "string body = 7;";
+  if (source.includes("response_body")) return source;
+  if (!source.includes(body)) throw new Error(`google/api/http.proto has no line "${body}" to put response_body after`);
+  return source.replace(body, `${body}\n    string response_body = 12;`);
 }
 
 function printFile(file: FileDescriptorProto): string {

@@ -1,6 +1,7 @@
 /** What the API says of itself: `/openapi.json` for programs and `/docs` for people, made once from the method table. */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import type { PlainRoute } from "../../src/kernel/service.ts";
+import { restMessage } from "../../src/kernel/wire/rest-json.ts";
 import type { MethodTable } from "../methods.ts";
 import { messageSchema, type JsonSchema } from "./json-schema.ts";
 import { openApi, operationIdOf, type Comments, type OpenApi } from "./openapi.ts";
@@ -23,7 +24,7 @@ export function describeRoutes(table: MethodTable, comments: Comments): readonly
 
 /** What each operation answers with, nested in full, by the operation's id. */
 function answersOf(table: MethodTable): ReadonlyMap<string, JsonSchema> {
-  return new Map(table.methods.map(({ rpc }) => [operationIdOf(rpc), messageSchema(rpc.output, { side: "answer", comment: () => undefined })]));
+  return new Map(table.methods.map(({ rpc }) => [operationIdOf(rpc), messageSchema(restMessage(rpc), { side: "answer", comment: () => undefined })]));
 }
 
 function textRoute(template: string, body: string, headers: Readonly<Record<string, string>>): PlainRoute {

@@ -20,12 +20,13 @@ export function flatten(schema: JsonSchema): Paths {
 
 /** Every break of a promise, sorted; empty when readers of the baseline can read the schema. Additional paths are none. */
 export function breaks(baseline: Baseline, now: Baseline): readonly string[] {
-  if (now.schema_version !== baseline.schema_version) return [`schema_version: baseline ${baseline.schema_version}, now ${now.schema_version}`];
-  return Object.entries(baseline.paths).flatMap(([path, type]) => {
-    const found = now.paths[path];
+  const version = now.schema_version === baseline.schema_version ? [] : [`schema_version: baseline ${baseline.schema_version}, now ${now.schema_version}`];
+  const paths = Object.entries(baseline.paths).flatMap(([path, type]) => {
+    const found = Object.hasOwn(now.paths, path) ? now.paths[path] : undefined;
     if (found === undefined) return [`${path}: REMOVED (was ${type})`];
     return found === type ? [] : [`${path}: changed from ${type} to ${found}`];
-  }).sort();
+  });
+  return [...version, ...paths].sort();
 }
 
 function collect(schema: JsonSchema, path: string, leaves: [string, string][]): void {

@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 of everything that REST serves, from the table of methods: what is not declared there is not described, and the other way round. */
 import type { DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
+import { restMessage } from "../../src/kernel/wire/rest-json.ts";
 import { fieldStyleOf, isWellKnown, jsonName, styleOf, type DialectName } from "../../src/kernel/wire/style.ts";
 import type { Method, MethodTable, OtherRoute, RpcRoute } from "../methods.ts";
 import { fieldSchema, messageSchema, type JsonSchema, type SchemaOptions } from "./json-schema.ts";
@@ -176,7 +177,7 @@ function exampleOf(schema: JsonSchema): unknown {
 }
 
 function successOf(method: Method, { answer, comments }: Describer): unknown {
-  const { output } = method.rpc;
+  const output = restMessage(method.rpc);
   const description = comments[output.typeName] ?? "Success.";
   if (styleOf(output.file).dialect !== "vault") return { description, content: { "application/json": { schema: { $ref: answer.reference?.(output) } } } };
   if (isNothing(method)) return { description: "Nothing to return." };

@@ -1,21 +1,51 @@
 /** The JSON of a method's answer over REST, whichever thread writes it. */
-import { getOption, type DescMethod, type Message } from "@bufbuild/protobuf";
+import { create, getOption, hasOption, type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import { http as httpOption } from "../../gen/google/api/annotations_pb.ts";
 import { method as methodOption } from "../../gen/steward/options/v1/options_pb.ts";
-import { styleOf } from "./style.ts";
+import { assert } from "../base/errors.ts";
+import { isWellKnown, styleOf } from "./style.ts";
 import { writeMessage, type WriteOptions } from "./write.ts";
 
 const READABLE = 2;
+interface Form {
+  readonly options: WriteOptions;
+  /** The field that REST answers with alone; undefined for the whole message. */
+  readonly field: (DescField & { readonly message: DescMessage }) | undefined;
+}
 /** Reading an option parses it: once for a method is enough. */
-const forms = new WeakMap<DescMethod, WriteOptions>();
+const forms = new WeakMap<DescMethod, Form>();
 
-/** The message without its surface's envelope. The admin's documents and dedup's downloads are for people too: they are indented. */
+/**
+ * The message without its surface's envelope, or of it the field that the http rule names as `response_body`. The admin's
+ * documents and dedup's downloads are for people too: they are indented.
+ */
 export function writeRestJson(method: DescMethod, message: Message): string {
-  let form = forms.get(method);
-  if (form === undefined) forms.set(method, form = formOf(method));
-  return writeMessage(method.output, message, form);
+  const { field, options } = formOf(method);
+  if (field === undefined) return writeMessage(method.output, message, options);
+  const inner = (message as unknown as Record<string, Message | undefined>)[field.localName];
+  return writeMessage(field.message, inner ?? create(field.message), options);
 }
 
-function formOf(method: DescMethod): WriteOptions {
+/** The message that REST answers a method with. Throws when the http rule names a field that is no message. */
+export function restMessage(method: DescMethod): DescMessage {
+  return formOf(method).field?.message ?? method.output;
+}
+
+function formOf(method: DescMethod): Form {
+  let form = forms.get(method);
+  if (form === undefined) forms.set(method, form = { options: layoutOf(method), field: bodyField(method) });
+  return form;
+}
+
+function bodyField(method: DescMethod): Form["field"] {
+  const name = method.proto.options !== undefined && hasOption(method, httpOption) ? getOption(method, httpOption).responseBody : "";
+  if (name === "") return undefined;
+  const field = method.output.fields.find((candidate) => candidate.name === name);
+  assert(field?.fieldKind === "message" && !isWellKnown(field.message.typeName), `${method.output.typeName} has no message field ${name} for its response body`);
+  return field;
+}
+
+function layoutOf(method: DescMethod): WriteOptions {
   const raw = method.proto.options !== undefined && getOption(method, methodOption).raw;
   const { dialect } = styleOf(method.parent.file);
   const readable = dialect === "monitor" ? !raw : dialect === "dedup" && raw;

@@ -68,7 +68,7 @@ function planOf(desc: DescMessage): Plan {
 }
 
 function putOf(field: DescField, name: string): Put {
-  const { omitEmpty } = fieldStyleOf(field);
+  const mayOmit = omissionOf(field);
   const form = formOf(field);
   const read = readerOf(field);
   const unsetEnum = field.fieldKind === "enum" ? enumTexts(field.enum).unset : undefined;
@@ -77,10 +77,20 @@ function putOf(field: DescField, name: string): Put {
     const value = read(message);
     if (value === undefined || (unsetEnum !== undefined && value === unsetEnum)) {
       if (absent !== undefined) out[name] = absent;
-    } else if (!omitEmpty || !isEmpty(value)) {
+    } else if (!mayOmit(message) || !isEmpty(value)) {
       out[name] = form(value);
     }
   };
+}
+
+/** Whether the field is left out of a message when it is empty. */
+function omissionOf(field: DescField): (message: Fields) => boolean {
+  const { omitEmpty, omitUnless } = fieldStyleOf(field);
+  if (omitUnless === "") return () => omitEmpty;
+  const judge = field.parent.fields.find((beside) => beside.name === omitUnless);
+  assert(judge?.scalar === ScalarType.BOOL && judge.fieldKind === "scalar", `${describe(field)} is left out unless ${omitUnless}, which is no boolean field beside it`);
+  const { localName } = judge;
+  return (message) => message[localName] !== true;
 }
 
 /** What stands for an unset field; undefined leaves the key out. */

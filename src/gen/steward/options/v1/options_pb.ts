@@ -7,7 +7,7 @@
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { EnumValueOptions, FieldOptions, FileOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { EnumValueOptions, FieldOptions, FileOptions, MessageOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steward/options/v1/options.proto.
  */
 export const file_steward_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("CiBzdGV3YXJkL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISc3Rld2FyZC5vcHRpb25zLnYxIosBCglGaWxlU3R5bGUSJgoEY2FzZRgBIAEoDjIYLnN0ZXdhcmQub3B0aW9ucy52MS5DYXNlEigKBXVuc2V0GAIgASgOMhkuc3Rld2FyZC5vcHRpb25zLnYxLlVuc2V0EiwKB2RpYWxlY3QYAyABKA4yGy5zdGV3YXJkLm9wdGlvbnMudjEuRGlhbGVjdCKWAQoKRmllbGRTdHlsZRIRCglqc29uX25hbWUYASABKAkSEAoIbnVsbGFibGUYAiABKAgSEgoKb21pdF9lbXB0eRgDIAEoCBIPCgdwcmVjaXNlGAQgASgIEhEKCXplcm9fdGltZRgFIAEoCBIOCgZzZWNyZXQYBiABKAgSDQoFY29tbWEYByABKAgSDAoEZmxhZxgIIAEoCCKbAQoLTWV0aG9kU3R5bGUSEwoLaHR0cF9zdGF0dXMYASABKAUSCwoDcmF3GAIgASgIEhIKCmF0dGFjaG1lbnQYAyABKAkSKgoGYWNjZXNzGAQgASgOMhouc3Rld2FyZC5vcHRpb25zLnYxLkFjY2VzcxISCgpib2R5X2J5dGVzGAUgASgDEhYKDmlnbm9yZV91bmtub3duGAYgASgIKjwKBENhc2USFAoQQ0FTRV9VTlNQRUNJRklFRBAAEg4KCkNBU0VfU05BS0UQARIOCgpDQVNFX0NBTUVMEAIqPgoFVW5zZXQSFQoRVU5TRVRfVU5TUEVDSUZJRUQQABIOCgpVTlNFVF9PTUlUEAESDgoKVU5TRVRfTlVMTBACKl0KB0RpYWxlY3QSFwoTRElBTEVDVF9VTlNQRUNJRklFRBAAEhMKD0RJQUxFQ1RfTU9OSVRPUhABEhEKDURJQUxFQ1RfREVEVVAQAhIRCg1ESUFMRUNUX1ZBVUxUEAMqawoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhEKDUFDQ0VTU19QVUJMSUMQARITCg9BQ0NFU1NfT1BFUkFUT1IQAhIQCgxBQ0NFU1NfQURNSU4QAxIPCgtBQ0NFU1NfU0VMRhAEOlMKBXN0eWxlEhwuZ29vZ2xlLnByb3RvYnVmLkZpbGVPcHRpb25zGOGJAyABKAsyHS5zdGV3YXJkLm9wdGlvbnMudjEuRmlsZVN0eWxlUgVzdHlsZTpVCgVmaWVsZBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY4okDIAEoCzIeLnN0ZXdhcmQub3B0aW9ucy52MS5GaWVsZFN0eWxlUgVmaWVsZDpZCgZtZXRob2QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjjiQMgASgLMh8uc3Rld2FyZC5vcHRpb25zLnYxLk1ldGhvZFN0eWxlUgZtZXRob2Q6QgoKanNvbl92YWx1ZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGOSJAyABKAlSCWpzb25WYWx1ZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("CiBzdGV3YXJkL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISc3Rld2FyZC5vcHRpb25zLnYxIosBCglGaWxlU3R5bGUSJgoEY2FzZRgBIAEoDjIYLnN0ZXdhcmQub3B0aW9ucy52MS5DYXNlEigKBXVuc2V0GAIgASgOMhkuc3Rld2FyZC5vcHRpb25zLnYxLlVuc2V0EiwKB2RpYWxlY3QYAyABKA4yGy5zdGV3YXJkLm9wdGlvbnMudjEuRGlhbGVjdCKrAQoKRmllbGRTdHlsZRIRCglqc29uX25hbWUYASABKAkSEAoIbnVsbGFibGUYAiABKAgSEgoKb21pdF9lbXB0eRgDIAEoCBIPCgdwcmVjaXNlGAQgASgIEhEKCXplcm9fdGltZRgFIAEoCBIOCgZzZWNyZXQYBiABKAgSDQoFY29tbWEYByABKAgSDAoEZmxhZxgIIAEoCBITCgtvbWl0X3VubGVzcxgJIAEoCSKrAQoLTWV0aG9kU3R5bGUSEwoLaHR0cF9zdGF0dXMYASABKAUSCwoDcmF3GAIgASgIEhIKCmF0dGFjaG1lbnQYAyABKAkSKgoGYWNjZXNzGAQgASgOMhouc3Rld2FyZC5vcHRpb25zLnYxLkFjY2VzcxISCgpib2R5X2J5dGVzGAUgASgDEhYKDmlnbm9yZV91bmtub3duGAYgASgIEg4KBnNjaGVtYRgHIAEoCSo8CgRDYXNlEhQKEENBU0VfVU5TUEVDSUZJRUQQABIOCgpDQVNFX1NOQUtFEAESDgoKQ0FTRV9DQU1FTBACKj4KBVVuc2V0EhUKEVVOU0VUX1VOU1BFQ0lGSUVEEAASDgoKVU5TRVRfT01JVBABEg4KClVOU0VUX05VTEwQAipdCgdEaWFsZWN0EhcKE0RJQUxFQ1RfVU5TUEVDSUZJRUQQABITCg9ESUFMRUNUX01PTklUT1IQARIRCg1ESUFMRUNUX0RFRFVQEAISEQoNRElBTEVDVF9WQVVMVBADKmsKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEwoPQUNDRVNTX09QRVJBVE9SEAISEAoMQUNDRVNTX0FETUlOEAMSDwoLQUNDRVNTX1NFTEYQBDpTCgVzdHlsZRIcLmdvb2dsZS5wcm90b2J1Zi5GaWxlT3B0aW9ucxjhiQMgASgLMh0uc3Rld2FyZC5vcHRpb25zLnYxLkZpbGVTdHlsZVIFc3R5bGU6VQoFZmllbGQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGOKJAyABKAsyHi5zdGV3YXJkLm9wdGlvbnMudjEuRmllbGRTdHlsZVIFZmllbGQ6WQoGbWV0aG9kEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY44kDIAEoCzIfLnN0ZXdhcmQub3B0aW9ucy52MS5NZXRob2RTdHlsZVIGbWV0aG9kOkgKDnNjaGVtYV92ZXJzaW9uEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGOWJAyABKAVSDXNjaGVtYVZlcnNpb246QgoKanNvbl92YWx1ZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGOSJAyABKAlSCWpzb25WYWx1ZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * The conventions of one API surface.
@@ -113,6 +113,13 @@ export type FieldStyle = Message<"steward.options.v1.FieldStyle"> & {
    * @generated from field: bool flag = 8;
    */
   flag: boolean;
+
+  /**
+   * Left out when empty while the boolean field of this name beside it is false.
+   *
+   * @generated from field: string omit_unless = 9;
+   */
+  omitUnless: string;
 };
 
 /**
@@ -169,6 +176,13 @@ export type MethodStyle = Message<"steward.options.v1.MethodStyle"> & {
    * @generated from field: bool ignore_unknown = 6;
    */
   ignoreUnknown: boolean;
+
+  /**
+   * The name under which the schema of the answer is published, its message's full name if not given.
+   *
+   * @generated from field: string schema = 7;
+   */
+  schema: string;
 };
 
 /**
@@ -380,10 +394,19 @@ export const method: GenExtension<MethodOptions, MethodStyle> = /*@__PURE__*/
   extDesc(file_steward_options_v1_options, 2);
 
 /**
+ * The version of a document's shape, which it carries as `schema_version` and its baseline is kept for; 1 if not given.
+ * Raised in the same change that takes away, renames or retypes a field, or changes what one means.
+ *
+ * @generated from extension: int32 schema_version = 50405;
+ */
+export const schema_version: GenExtension<MessageOptions, number> = /*@__PURE__*/
+  extDesc(file_steward_options_v1_options, 3);
+
+/**
  * The JSON text of an enum value; by default its name without the enum's prefix, in lower case.
  *
  * @generated from extension: string json_value = 50404;
  */
 export const json_value: GenExtension<EnumValueOptions, string> = /*@__PURE__*/
-  extDesc(file_steward_options_v1_options, 3);
+  extDesc(file_steward_options_v1_options, 4);
 
