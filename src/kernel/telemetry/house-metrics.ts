@@ -1,5 +1,6 @@
 /** The house's own metrics: gateway, state, pool, jobs, the process; those of the runtime and of telemetry itself are in `self-metrics.ts` (RESOLUTIONS §2, Metric names). */
 import { catalogue, defineMetric } from "./catalogue.ts";
+import { processMetrics } from "./process-metrics.ts";
 import { runtimeMetrics, telemetryMetrics } from "./self-metrics.ts";
 import type { AnyRow, Row } from "./types.ts";
 
@@ -59,5 +60,5 @@ export const houseMetrics: readonly AnyRow[] = catalogue(
   [stateCommits, stateCommitDuration, stateQueue, stateSize, stateLimit, stateRows],
   [poolThreads, poolRunning, poolQueued, poolLimit, poolCrashes],
   [jobsTotal, jobsRunning, jobsDuration],
-  runtimeMetrics, telemetryMetrics,
+  runtimeMetrics, telemetryMetrics, processMetrics,
 );

@@ -3,13 +3,10 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import { anonymous } from "../../kernel/client/authorizers.ts";
-import { createClientFactory } from "../../kernel/client/client.ts";
-import type { Client } from "../../kernel/client/types.ts";
+import { createDocumentClient } from "../../kernel/client/document.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import type { MonitorOptions } from "../options.ts";
 
-const ANSWER_BYTES = 64 * 1024;
 const VERSION = /^v?\d{1,6}\.\d{1,6}\.\d{1,6}/;
 
 /** What it works with. */
@@ -30,19 +27,16 @@ export interface LatestClient extends Component {
 export function createLatestClient(deps: LatestClientDeps, options: MonitorOptions["versionChecks"]): LatestClient {
   const { clock, log } = deps;
   let latest: string | undefined;
-  let client: Client | undefined;
+  const index = createDocumentClient(deps, { name: "package index", operation: "latest_client", url: options.url, timeoutMs: options.timeoutMs });
   let timer: Disposable | undefined;
   let asking = new AbortController();
 
   const ask = async (): Promise<void> => {
     const { signal } = asking;
     try {
-      const url = new URL(options.url);
-      client ??= openClient(deps, url, options.timeoutMs);
-      const reply = await client.call({ operation: "latest_client", method: "GET", path: url.pathname, query: Object.fromEntries(url.searchParams), idempotent: true }, signal);
-      const told = (reply.value as { readonly Version?: unknown } | undefined)?.Version;
+      const told = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)?.Version;
       if (typeof told === "string" && VERSION.test(told)) latest = told.replace(/^v/, "");
-      else log.warn("the package index tells no version", { url: url.origin });
+      else log.warn("the package index tells no version", { url: new URL(options.url).origin });
     } catch (thrown) {
       if (signal.aborted) return;
       log.warn("the latest client version is not known", { error: toStewardError(thrown) });
@@ -61,19 +55,8 @@ export function createLatestClient(deps: LatestClientDeps, options: MonitorOptio
     async stop() {
       asking.abort();
       timer?.[Symbol.dispose]();
-      await client?.close();
-      client = undefined;
+      await index.close();
     },
     latest: () => latest,
   };
-}
-
-function openClient(deps: LatestClientDeps, url: URL, timeoutMs: number): Client {
-  return createClientFactory(deps).create({
-    name: "package index", base: new URL(url.origin), auth: anonymous, redirects: "same-origin", retry: { retries: 0, baseDelayMs: 1_000, maxDelayMs: 1_000 },
-    limits: {
-      connectMs: timeoutMs, attemptMs: timeoutMs, callMs: timeoutMs, wireBytes: ANSWER_BYTES, bodyBytes: ANSWER_BYTES,
-      json: { bytes: ANSWER_BYTES, depth: 16, stringBytes: ANSWER_BYTES, elements: 10_000 }, sliceMs: 10, connections: 1, inFlight: 1,
-    },
-  });
 }

@@ -1,0 +1,28 @@
+/** The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35). How often and how long is `version_checks`, with the devices' clients. */
+import { atKey, isWritten } from "./key-finding.ts";
+import { defineKeyGroup, keysOf, type KeyGroup } from "./key-group.ts";
+import type { Schema } from "./key.ts";
+import type { Check } from "./load.ts";
+import { httpUrl, optionally } from "./rules.ts";
+import { boolean, text } from "./types.ts";
+
+interface SelfVersionSection {
+  readonly enabled: boolean;
+  readonly url: string;
+}
+
+/** `version_checks.self` */
+export const selfVersions: KeyGroup<SelfVersionSection> = defineKeyGroup<SelfVersionSection>("version_checks.self", {
+  enabled: { type: boolean, default: true, help: "Looks for newer releases of Steward where url says; a demo never does." },
+  url: { type: text, default: "", rule: optionally(httpUrl), help: "A release API that answers JSON with tag_name, e.g. https://api.github.com/repos/OWNER/NAME/releases/latest. Empty: nobody is asked." },
+});
+
+/** All of the above. */
+export const updateKeys: Schema = keysOf(selfVersions);
+
+/** Who wants to know must say where to ask. */
+export const selfVersionsAsked: Check = {
+  needs: updateKeys,
+  run: (config) => (isWritten(config, selfVersions.enabled) && config.get(selfVersions.enabled) && config.get(selfVersions.url) === ""
+    ? [atKey(config, selfVersions.enabled, "warning", { rule: "asks nobody: version_checks.self.url is empty", remedy: "write the address of a release API, or set it to false." })] : []),
+};

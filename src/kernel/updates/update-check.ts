@@ -1,0 +1,149 @@
+/**
+ * Whether a newer Steward was released, as a release API tells it (contract §2 `update`; facts, monitor-api §1.1). Nothing depends
+ * on the answer: what fails leaves the last good one.
+ */
+import type { Clock } from "../base/clock.ts";
+import { toStewardError } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { createDocumentClient } from "../client/document.ts";
+import { failureOf, type FailureClass } from "../client/failure.ts";
+import type { Component } from "../supervisor/component.ts";
+import { updateAvailable } from "../telemetry/process-metrics.ts";
+import type { Scope } from "../telemetry/types.ts";
+import { compareReleases, formatRelease, minorsBehind, parseRelease, releasePage } from "./release.ts";
+
+/** `checking`: no attempt has ended. `error`: none ever succeeded. `unknown`: one of the two versions is not a version, e.g. of a build of one's own. */
+export type UpdateState = "disabled" | "checking" | "error" | "unknown" | "current" | "available";
+
+/** Why the last attempt failed: no answer, an answer that is no success, or one that tells no release. */
+export type UpdateErrorClass = "network" | "http_error" | "parse_error" | "unknown";
+
+/** What is known, as plain data. */
+export interface UpdateStatus {
+  readonly enabled: boolean;
+  readonly state: UpdateState;
+  /** `X.Y.Z`; only while `current` or `available`. */
+  readonly currentVersion: string | undefined;
+  readonly latestVersion: string | undefined;
+  /** Within the same major version; 0 unless `available`. */
+  readonly minorsBehind: number;
+  /** End of the last attempt, whatever became of it; milliseconds since 1970. */
+  readonly lastCheckedAtMs: number | undefined;
+  /** Only when the last attempt failed. */
+  readonly lastErrorClass: UpdateErrorClass | undefined;
+  /** For a person; empty when no address is configured. */
+  readonly releaseUrl: string;
+}
+
+/** What it works with. `version` is that of this Steward. */
+export interface UpdateDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly version: string;
+}
+
+/** When and whom to ask. */
+export interface UpdateOptions {
+  /** False asks nobody. */
+  readonly enabled: boolean;
+  /** Answers JSON with `tag_name`. */
+  readonly url: string;
+  /** Between attempts. */
+  readonly cacheTtlMs: number;
+  readonly timeoutMs: number;
+}
+
+/** Asks at its start and whenever the answer is too old; nobody waits for it. */
+export interface UpdateCheck extends Component {
+  status(): UpdateStatus;
+}
+
+/** The check. */
+export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): UpdateCheck {
+  const { clock, log } = deps;
+  const api = createDocumentClient(deps, { name: "release API", operation: "latest_release", url: options.url, timeoutMs: options.timeoutMs });
+  let asking = new AbortController();
+  let timer: Disposable | undefined;
+  const known: Known = { tag: undefined, checkedAtMs: undefined, errorClass: undefined };
+
+  const ask = async (): Promise<void> => {
+    const { signal } = asking;
+    try {
+      const tag = tagOf(await api.fetch(signal));
+      if (tag !== undefined && tag !== known.tag) announce(log, deps.version, tag);
+      known.tag = tag ?? known.tag;
+      known.errorClass = tag === undefined ? "parse_error" : undefined;
+      if (tag === undefined) log.warn("the release API tells no tag_name", { url: new URL(options.url).origin });
+    } catch (thrown) {
+      if (signal.aborted) return;
+      known.errorClass = errorClassOf(failureOf(thrown)?.class);
+      log.warn("the latest release is not known", { error: toStewardError(thrown) });
+    }
+    if (signal.aborted) return;
+    known.checkedAtMs = clock.now();
+    timer = clock.timer(clock.monotonic() + options.cacheTtlMs, () => void ask());
+  };
+
+  return {
+    name: "update-check", needs: [], readiness: "none",
+    start() {
+      asking = new AbortController();
+      if (options.enabled) void ask();
+      return Promise.resolve();
+    },
+    async stop() {
+      asking.abort();
+      timer?.[Symbol.dispose]();
+      await api.close();
+    },
+    status: () => statusOf(deps.version, options, known),
+  };
+}
+
+/** Says at each snapshot whether there is a newer release, until disposed; nothing while that cannot be said. */
+export function reportUpdate(scope: Pick<Scope, "observe" | "gauge" | "end">, check: Pick<UpdateCheck, "status">): Disposable {
+  return scope.observe(() => {
+    const { state } = check.status();
+    if (state === "available" || state === "current") scope.gauge(updateAvailable, state === "available" ? 1 : 0, {});
+    else scope.end(updateAvailable, {});
+  });
+}
+
+interface Known {
+  tag: string | undefined;
+  checkedAtMs: number | undefined;
+  errorClass: UpdateErrorClass | undefined;
+}
+
+const LONGEST_TAG = 128;
+
+function tagOf(document: unknown): string | undefined {
+  const tag = (document as { readonly tag_name?: unknown } | null | undefined)?.tag_name;
+  return typeof tag === "string" && tag !== "" && tag.length <= LONGEST_TAG ? tag : undefined;
+}
+
+function announce(log: Log, version: string, tag: string): void {
+  const [own, latest] = [parseRelease(version), parseRelease(tag)];
+  if (own !== undefined && latest !== undefined && compareReleases(own, latest) < 0) log.info("a newer Steward was released", { version: formatRelease(latest) });
+}
+
+function statusOf(version: string, options: UpdateOptions, { tag, checkedAtMs, errorClass }: Known): UpdateStatus {
+  const nothing = { enabled: options.enabled, currentVersion: undefined, latestVersion: undefined, minorsBehind: 0, lastCheckedAtMs: checkedAtMs, lastErrorClass: errorClass, releaseUrl: releasePage(options.url) };
+  if (!options.enabled) return { ...nothing, state: "disabled" };
+  if (tag === undefined) return { ...nothing, state: errorClass === undefined ? "checking" : "error" };
+  const [own, latest] = [parseRelease(version), parseRelease(tag)];
+  if (own === undefined || latest === undefined) return { ...nothing, state: "unknown" };
+  const known = { ...nothing, currentVersion: formatRelease(own), latestVersion: formatRelease(latest) };
+  return compareReleases(own, latest) < 0 ? { ...known, state: "available", minorsBehind: minorsBehind(own, latest) } : { ...known, state: "current" };
+}
+
+function errorClassOf(failure: FailureClass | undefined): UpdateErrorClass {
+  switch (failure) {
+    case "transport": case "timeout": case "unavailable": return "network";
+    case "auth": case "forbidden": case "not_found": case "rate_limited": case "rejected": case "server": case "redirect": return "http_error";
+    case "decode": case "too_large": return "parse_error";
+    default: return "unknown";
+  }
+}
