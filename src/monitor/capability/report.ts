@@ -5,10 +5,7 @@ import { capabilityScopeSatisfied, capabilityStatus } from "../catalogue/api.ts"
 import type { CapabilityRow } from "./matrix.ts";
 import { apiStates } from "./operation.ts";
 
-/** How often the states are said again. */
-export const REPORT_MS = 15_000;
-
-/** Says the state of each active collector, and whether scopes suffice where that can be known. What is no longer said ends. */
+/** Says the state of each active collector, and whether scopes suffice where that can be known. What is no longer said ends. Called before each snapshot: what is exported is then never older than the export. */
 export function reportCapabilities(scope: Scope, rows: readonly CapabilityRow[]): void {
   const sweep = scope.sweep("capability");
   for (const row of rows) {

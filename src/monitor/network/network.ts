@@ -12,7 +12,7 @@ import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
 import { capabilityMatrix, type CapabilityRow } from "../capability/matrix.ts";
-import { reportCapabilities, REPORT_MS, warnOfScopes } from "../capability/report.ts";
+import { reportCapabilities, warnOfScopes } from "../capability/report.ts";
 import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { Collector, PreparedCollector } from "../collectors/collector.ts";
@@ -156,7 +156,7 @@ class IsolatedNetwork {
     if (this.#options.selfObservability) {
       this.#calls.open(scope);
       reportNetwork(scope, { devices: this.#options.collectors.devices === undefined ? undefined : devices, dedupSets: () => dedupSetsOf(intakes) });
-      scheduler.add({ name: "capability", everyMs: REPORT_MS, staggerMs: 0, overlap: "never", history: 0, run: () => Promise.resolve(reportCapabilities(scope, this.#matrix(provider, tracker))) });
+      scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
     }
     this.#opened = { name, scope, tracker, devices, ...intakes, runners, scheduler };
     warnOfScopes(log, this.#matrix(provider, tracker));
