@@ -16,16 +16,17 @@ import { otlpSound } from "../kernel/config/otlp-options.ts";
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
 import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
 import { tracingKeys } from "../kernel/config/tracing-keys.ts";
+import { selfVersionsAsked, updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, monitorKeys, dedupKeys, tokensKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
-  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, listenersApart, ...monitorChecks, analysisSound, paperlessUnread,
+  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, listenersApart, selfVersionsAsked, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 
 /** A sound configuration with what follows from it. */
