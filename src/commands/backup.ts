@@ -10,7 +10,7 @@ import { backupFolder } from "../kernel/state/folder-backup.ts";
 import type { BackupArguments } from "./arguments.ts";
 import { configureDaemon } from "./configuration.ts";
 import { mebibytes } from "./report/size.ts";
-import { derivedStores } from "./stores.ts";
+import { derivedStores, storesElsewhere } from "./stores.ts";
 import type { CommandOutput } from "./validate.ts";
 import { stewardVersion } from "./version.ts";
 
@@ -18,13 +18,14 @@ const INTERRUPTED = 130;
 
 /** Runs the command; resolves with 0, or 130 after Ctrl-C. Throws what made it fail; the target then holds no copy. */
 export async function backup(options: BackupArguments, environment: Environment, output: CommandOutput): Promise<number> {
-  const { stateDirectory } = configureDaemon(options, environment);
+  const configuration = configureDaemon(options, environment);
+  const { stateDirectory } = configuration;
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const { stores, leftOut } = await backupFolder({
-      directory: stateDirectory, target: resolve(options.target), derived: derivedStores(), version: stewardVersion(),
+      directory: stateDirectory, target: resolve(options.target), derived: derivedStores(), elsewhere: storesElsewhere(configuration), version: stewardVersion(),
       clock: systemClock, signal: interrupt.signal,
       copied: ({ file, bytes, rows }) => output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
     });

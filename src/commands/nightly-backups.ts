@@ -9,16 +9,17 @@ import { parseTimeOfDay } from "../kernel/state/backup-times.ts";
 import { createBackups } from "../kernel/state/nightly-backups.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
-import { derivedStores } from "./stores.ts";
+import { derivedStores, storesElsewhere } from "./stores.ts";
 import { stewardVersion } from "./version.ts";
 
 /** The component, or none when backups are off or this is a demo. `needs` hold the stores. */
-export function nightlyBackups({ config, demo, stateDirectory }: DaemonConfiguration, log: Log, needs: readonly string[]): Component[] {
+export function nightlyBackups(configuration: DaemonConfiguration, log: Log, needs: readonly string[]): Component[] {
+  const { config, demo, stateDirectory } = configuration;
   if (demo.demo || !config.get(backupEnabled)) return [];
   const at = parseTimeOfDay(config.get(backupAt));
   assert(at !== undefined, "the time of the backup was validated");
   const folder = config.get(backupFolder);
   return [createBackups({ clock: systemClock, log, run: runBackupProcess }, {
-    directory: stateDirectory, target: folder === "" ? join(stateDirectory, "backups") : resolve(folder), at, keep: config.get(backupKeep), derived: derivedStores, version: stewardVersion(), needs,
+    directory: stateDirectory, target: folder === "" ? join(stateDirectory, "backups") : resolve(folder), at, keep: config.get(backupKeep), derived: derivedStores, elsewhere: storesElsewhere(configuration), version: stewardVersion(), needs,
   })];
 }

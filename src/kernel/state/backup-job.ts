@@ -7,7 +7,7 @@ import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { StewardError } from "../base/errors.ts";
 import type { Code } from "../base/errors.ts";
-import type { BackupManifest } from "./folder-backup.ts";
+import type { BackupManifest, StorePlace } from "./folder-backup.ts";
 
 /** The process gives way to everything else. */
 const NICENESS = 10;
@@ -19,6 +19,7 @@ export interface BackupJob {
   readonly directory: string;
   readonly target: string;
   readonly derived: readonly string[];
+  readonly elsewhere?: readonly StorePlace[];
   readonly version: string;
 }
 

@@ -3,7 +3,7 @@
  * process read. All states are pinned first; when none was committed to in between, they stood together at that moment, as a
  * crash then would have left them.
  */
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -35,6 +35,12 @@ export interface BackupManifest {
   readonly leftOut: readonly string[];
 }
 
+/** A store outside of the folder. */
+export interface StorePlace {
+  readonly directory: string;
+  readonly name: string;
+}
+
 /** What to copy where. */
 export interface FolderBackupOptions {
   readonly directory: string;
@@ -42,6 +48,8 @@ export interface FolderBackupOptions {
   readonly target: string;
   /** Stores that can be made anew and are left out. */
   readonly derived: readonly string[];
+  /** Stores outside of the folder that belong to it, copied at the same instant; those that are not there are left out. */
+  readonly elsewhere?: readonly StorePlace[];
   readonly version: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -61,16 +69,18 @@ interface Source {
  * copy does not hold what its store counted; what was copied until then is taken away again.
  */
 export async function backupFolder(options: FolderBackupOptions): Promise<BackupManifest> {
-  const { directory, target, derived, version, clock, signal, copied } = options;
+  const { directory, target, derived, elsewhere = [], version, clock, signal, copied } = options;
   const all = storeNames(directory);
   const names = all.filter((name) => !derived.includes(name));
-  if (names.length === 0) throw new StewardError("not_found", `${directory} holds no stores to back up`, { remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY" });
+  const outside = placesElsewhere(all, elsewhere);
+  if (names.length + outside.length === 0) throw new StewardError("not_found", `${directory} holds no stores to back up`, { remedy: "name the state folder with -config or STEWARD_STATE__DIRECTORY" });
   prepareTarget(target);
   const sources: Source[] = [];
   const stores: BackupReport[] = [];
   try {
-    await verifyUnused(directory, names);
-    for (const name of names) sources.push(openSource(directory, name));
+    const places = [...names.map((name) => ({ directory, name })), ...outside];
+    await verifyUnused(directory, places);
+    for (const place of places) sources.push(openSource(place));
     const states = await pinTogether(sources, clock, signal);
     for (const state of states) {
       const report = await backupState(state, target, signal).finally(() => state.done());
@@ -98,17 +108,25 @@ export function storeNames(directory: string): string[] {
   }
 }
 
+/** Those of the places that hold a store. Throws `conflict` when one has the name of a store of the folder: the backup has one file for each name. */
+export function placesElsewhere(names: readonly string[], elsewhere: readonly StorePlace[]): StorePlace[] {
+  const there = elsewhere.filter(({ directory, name }) => existsSync(join(directory, `${name}.mdb`)));
+  const taken = there.find(({ name }) => names.includes(name));
+  if (taken !== undefined) throw new StewardError("conflict", `${join(taken.directory, `${taken.name}.mdb`)} has the name of a store in the state folder`, { rule: "one file for each name in a backup", remedy: "give it another name, or move the file that is no longer used away" });
+  return there;
+}
+
 function prepareTarget(target: string): void {
   mkdirSync(target, { recursive: true, mode: 0o700 });
   if (readdirSync(target).length > 0) throw new StewardError("conflict", `${target} is not empty`, { rule: "empty target", remedy: "choose a new or an empty folder" });
 }
 
 // A daemon has verified what it holds open. What no daemon holds may be damaged, and LMDB must not map that.
-async function verifyUnused(directory: string, names: readonly string[]): Promise<void> {
+async function verifyUnused(directory: string, places: readonly StorePlace[]): Promise<void> {
   try {
     const lock = lockStateDirectory(directory);
     try {
-      for (const name of names) await verifyFile(join(directory, `${name}.mdb`), { depth: "paths" });
+      for (const place of places) await verifyFile(join(place.directory, `${place.name}.mdb`), { depth: "paths" });
     } finally {
       lock.release();
     }
@@ -117,7 +135,7 @@ async function verifyUnused(directory: string, names: readonly string[]): Promis
   }
 }
 
-function openSource(directory: string, name: string): Source {
+function openSource({ directory, name }: StorePlace): Source {
   const path = join(directory, `${name}.mdb`);
   try {
     const root = open<Buffer, Uint8Array>({ path, noSubdir: true, readOnly: true, overlappingSync: false, encoding: "binary", keyEncoding: "binary", maxDbs: FOREIGN_STORES });

@@ -13,7 +13,7 @@ import { createScheduler } from "../supervisor/scheduler.ts";
 import type { RunBackup } from "./backup-job.ts";
 import { isBackupDue } from "./backup-times.ts";
 import type { TimeOfDay } from "./backup-times.ts";
-import { storeNames } from "./folder-backup.ts";
+import { placesElsewhere, storeNames, type StorePlace } from "./folder-backup.ts";
 import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
 import { fileBytes } from "./lmdb-file.ts";
 
@@ -41,6 +41,8 @@ export interface BackupsOptions {
   readonly keep: number;
   /** Stores that are made anew and left out; asked before each backup. */
   readonly derived: () => readonly string[];
+  /** Stores outside of the folder that belong to it. */
+  readonly elsewhere?: readonly StorePlace[];
   readonly version: string;
   /** Components that hold the stores. */
   readonly needs: readonly string[];
@@ -102,16 +104,17 @@ class Keeper {
 
   async #make(signal: AbortSignal): Promise<void> {
     const { clock, log, run } = this.#deps;
-    const { directory, target, keep, version } = this.#options;
+    const { directory, target, keep, version, elsewhere = [] } = this.#options;
     const derived = this.#options.derived();
-    const stores = storeNames(directory).filter((name) => !derived.includes(name));
+    const names = storeNames(directory);
+    const stores = [...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })), ...placesElsewhere(names, elsewhere)];
     if (stores.length === 0) return;
     mkdirSync(target, { recursive: true, mode: 0o700 });
     await removeIncomplete(target);
-    checkRoom(target, stores.reduce((sum, name) => sum + fileBytes(join(directory, `${name}.mdb`)), 0));
+    checkRoom(target, stores.reduce((sum, place) => sum + fileBytes(join(place.directory, `${place.name}.mdb`)), 0));
     const name = backupName(clock.now());
     try {
-      const { stores: made } = await run({ directory, target: join(target, name), derived, version }, signal);
+      const { stores: made } = await run({ directory, target: join(target, name), derived, elsewhere, version }, signal);
       const removed = await removeOldest(target, keep, name);
       log.info("a backup was made and tested", { path: join(target, name), stores: made.length, bytes: made.reduce((sum, { bytes }) => sum + bytes, 0), removed: removed.length });
     } catch (error) {

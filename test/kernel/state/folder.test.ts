@@ -38,6 +38,20 @@ async function someStore(): Promise<string> {
 }
 
 describe("a backup of a folder", () => {
+  it("holds the stores elsewhere that belong to it, under names that are their own", async () => {
+    const directory = await someStore();
+    const outside = await someStore();
+    const target = temporaryFolder();
+    await expect(backup(directory, target, { elsewhere: [{ directory: outside, name: "test" }] })).rejects.toMatchObject({ code: "conflict", rule: "one file for each name in a backup" });
+    const other = temporaryFolder();
+    const env = await createStateFactory({ directory: other, clock: systemClock, log: quietLog }).open({ ...spec, name: "marks" });
+    await env.write((tx) => tx.put(numbers, 7, Uint8Array.of(7)));
+    const manifest = await backup(directory, target, { elsewhere: [{ directory: other, name: "marks" }, { directory: other, name: "missing" }] });
+    await env.close();
+    expect(manifest.stores.map(({ name, rows }) => [name, rows["numbers"]])).toEqual([["test", 1], ["marks", 1]]);
+    expect((await check(target)).map(({ name, severity }) => [name, severity])).toEqual([["marks", "sound"], ["test", "sound"]]);
+  });
+
   it("holds all stores as they stood together while another process writes them, and can be opened", async () => {
     const directory = temporaryFolder();
     const writer = spawn(process.execPath, [fileURLToPath(new URL("./fixtures/twin-writer.ts", import.meta.url)), directory], { stdio: ["ignore", "pipe", "inherit"] });
