@@ -3,12 +3,14 @@ import type { Clock } from "../src/kernel/base/clock.ts";
 import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
+import { contentPolicy } from "../src/kernel/listen/content-policy.ts";
 import { refuse, type Handler, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { ListenLimits } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
 import type { RequestObserver } from "../src/kernel/telemetry/requests.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
+import { adminRefusal, type AdminRefusal } from "./access/admin-refusal.ts";
 import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";
 import { createCors, type CorsDecision } from "./access/cors.ts";
 import { comments } from "../src/gen/comments.ts";
@@ -33,7 +35,12 @@ export interface GatewayDeps {
   readonly ids: Ids;
   /** Hears of each request; nobody does unless given. */
   readonly observe?: RequestObserver;
+  /** Hears why the admin surface refused a request; nobody does unless given. */
+  readonly adminRefused?: (reason: AdminRefusal) => void;
 }
+
+/** What answers that are no pages say of themselves. */
+const NO_PAGE = contentPolicy();
 
 /** Where it listens. */
 export interface GatewayOptions {
@@ -73,7 +80,7 @@ interface Surfaces {
 
 function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: AbortSignal; secured: boolean }): Handler {
   const { services, plain, log, clock, probes } = deps;
-  const authorize = counted(createAuthorize(deps.auth), deps.observe);
+  const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
   const ready = (): ProbeResult => (draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready());
   const descs = services.map((service) => service.desc);
@@ -108,11 +115,14 @@ async function serve(surfaces: Surfaces, request: ServerRequest, response: Serve
   if (!response.headersSent && !gone.aborted) await writeAnswer(request, response, answer, { gone, draining: surfaces.draining });
 }
 
-/** Counts what access refuses, by the error's code. */
-function counted(authorize: Authorize, observe: RequestObserver | undefined): Authorize {
-  return (...asked) => {
-    const refusal = authorize(...asked);
-    if (refusal !== undefined) observe?.refused(refusal.code);
+/** Counts what access refuses: all by the error's code, the admin surface's once more by its own reasons. */
+function counted(authorize: Authorize, { observe, adminRefused }: Pick<GatewayDeps, "observe" | "adminRefused">): Authorize {
+  return (access, dialect, request, allowedOrigins) => {
+    const refusal = authorize(access, dialect, request, allowedOrigins);
+    if (refusal === undefined) return undefined;
+    observe?.refused(refusal.code);
+    const reason = adminRefusal(access, request, refusal);
+    if (reason !== undefined) adminRefused?.(reason);
     return refusal;
   };
 }
@@ -131,6 +141,6 @@ function setHouseHeaders(response: ServerResponse, requestId: string, secured: b
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("x-frame-options", "DENY");
   response.setHeader("referrer-policy", "no-referrer");
-  response.setHeader("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  response.setHeader("content-security-policy", NO_PAGE);
   response.setHeader("cache-control", "no-store");
 }

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { analysisSound } from "../dedup/analysis/settings.ts";
 import { dedupKeys, paperlessUnread } from "../dedup/config.ts";
 import { StewardError } from "../kernel/base/errors.ts";
+import { adminKeys, adminSound, adminTls } from "../kernel/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { assertDemoOnLoopback, decideDemo, type DemoDecision } from "../kernel/config/demo.ts";
 import { formatFinding, type Finding } from "../kernel/config/findings.ts";
@@ -22,11 +23,11 @@ import { tokensKeys } from "../tokens/config.ts";
 import type { DaemonArguments } from "./arguments.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, adminKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
-  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, listenersApart, selfVersionsAsked, ...monitorChecks, analysisSound, paperlessUnread,
+  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart, selfVersionsAsked, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 
 /** A sound configuration with what follows from it. */

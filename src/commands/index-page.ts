@@ -1,6 +1,6 @@
 /** The page at `/`: what this address is and where its answers are, for a person who opened it in a browser. */
-import { createHash } from "node:crypto";
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
+import { contentPolicy } from "../kernel/listen/content-policy.ts";
 import type { PlainRoute } from "../kernel/service.ts";
 
 const STYLE = `
@@ -44,7 +44,7 @@ export interface IndexPageOptions {
 /** The route. */
 export function indexRoute(options: IndexPageOptions): PlainRoute {
   const body = page(options);
-  const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", "content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'` };
+  const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", "content-security-policy": contentPolicy({ styles: [STYLE] }) };
   return { verb: "GET", template: "/", access: Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
 }
 

@@ -2,6 +2,7 @@
 import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
+import type { Complaint } from "./findings.ts";
 import { parseTimeOfDay } from "../state/backup-times.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
@@ -34,10 +35,14 @@ export const gatewayCorsOrigins: Key<readonly string[]> = defineKey({
   help: "Origins whose pages may call /api/v1 and the document service by Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
 });
 
+/** What is said of a token that can be guessed. */
+export function guessable(token: Secret | undefined): Complaint | undefined {
+  return token === undefined || token.use((value) => value.length) >= 16 ? undefined : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." };
+}
+
 /** The operator's token. */
 export const authToken: Key<Secret | undefined> = defineKey({
-  path: "auth.token", type: secret, default: undefined, secret: true,
-  warn: (token) => (token === undefined || token.use((value) => value.length) >= 16 ? undefined : { rule: "is shorter than 16 characters and can be guessed", remedy: "use 32 random ones." }),
+  path: "auth.token", type: secret, default: undefined, secret: true, warn: guessable,
   help: "Bearer token, or password of HTTP Basic, for everything but probes.",
 });
 

@@ -1,7 +1,7 @@
 /** Listeners that may not meet: two enabled ones on one socket are found at the start, not when the second cannot bind (facts, monitor-api §8.3). */
 import { isIP } from "node:net";
 import { formatAddress, type Address } from "./address.ts";
-import type { Config } from "./config.ts";
+import { adminEnabled, adminListen } from "./admin-keys.ts";
 import { gatewayListen } from "./house-keys.ts";
 import { atKey } from "./key-finding.ts";
 import type { Key } from "./key.ts";
@@ -9,28 +9,30 @@ import type { Check } from "./load.ts";
 import { scrapeEnabled, scrapeListen } from "./scrape-keys.ts";
 
 interface Listener {
-  readonly listen: Key<Address>;
+  /** Not set: there is no such listener. */
+  readonly listen: Key<Address | undefined>;
   readonly enabled: Key<boolean> | undefined;
 }
 
 /** Those that are always there come first, so that the other one is told to move. */
-const listeners: readonly Listener[] = [{ listen: gatewayListen, enabled: undefined }, { listen: scrapeListen, enabled: scrapeEnabled }];
+const listeners: readonly Listener[] = [
+  { listen: gatewayListen, enabled: undefined }, { listen: adminListen, enabled: adminEnabled }, { listen: scrapeListen, enabled: scrapeEnabled },
+];
 
 /** No two enabled listeners share a socket. */
 export const listenersApart: Check = {
   needs: listeners.flatMap(({ listen, enabled }) => [listen, ...(enabled === undefined ? [] : [enabled])]),
   run(config) {
-    const active = listeners.filter(({ enabled }) => enabled === undefined || config.get(enabled));
-    return active.flatMap(({ listen }, index) => {
-      const met = active.slice(0, index).find((other) => sharesSocket(config.get(listen), config.get(other.listen)));
-      return met === undefined ? [] : [collision(config, listen, met.listen)];
+    const active = listeners.flatMap(({ listen: key, enabled }) => {
+      const at = enabled === undefined || config.get(enabled) ? config.get(key) : undefined;
+      return at === undefined ? [] : [{ key, at }];
+    });
+    return active.flatMap(({ key, at }, index) => {
+      const met = active.slice(0, index).find((other) => sharesSocket(at, other.at));
+      return met === undefined ? [] : [atKey(config, key, "error", { rule: `${formatAddress(at)} is the socket of ${met.key.path} too, which is ${formatAddress(met.at)}`, remedy: "use another port." })];
     });
   },
 };
-
-function collision(config: Config, listen: Key<Address>, other: Key<Address>): ReturnType<typeof atKey> {
-  return atKey(config, listen, "error", { rule: `${formatAddress(config.get(listen))} is the socket of ${other.path} too, which is ${formatAddress(config.get(other))}`, remedy: "use another port." });
-}
 
 /** Whether two binds would meet: the same port, and the same host or every host. Port 0 never does. */
 export function sharesSocket(left: Address, right: Address): boolean {

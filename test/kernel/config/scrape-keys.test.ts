@@ -1,6 +1,7 @@
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { parseAddress, type Address } from "../../../src/kernel/config/address.ts";
+import { adminKeys } from "../../../src/kernel/config/admin-keys.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
 import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
@@ -8,7 +9,7 @@ import { listenersApart, sharesSocket } from "../../../src/kernel/config/listene
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
 import { scrapeClientCertificates, scrapeKeys, scrapeOptions, scrapeSound } from "../../../src/kernel/config/scrape-keys.ts";
 
-const schema = defineSchema(houseKeys, scrapeKeys);
+const schema = defineSchema(houseKeys, adminKeys, scrapeKeys);
 const cert = rootCertificates[0] ?? "";
 
 function load(yaml: string): LoadResult {

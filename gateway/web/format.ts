@@ -1,0 +1,68 @@
+/** Numbers, sizes and times as people read them, the same on the server and in the browser. */
+
+const COUNT = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
+const DECIMAL = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
+
+/** A whole number with thousands apart: `12,345`. */
+export function formatCount(count: number): string {
+  return COUNT.format(count);
+}
+
+/** A number with at most two decimals. */
+export function formatNumber(value: number): string {
+  return DECIMAL.format(value);
+}
+
+/** Bytes with a binary prefix: `512 B`, `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  let value = Math.max(0, bytes);
+  let unit = 0;
+  while (value >= 1024 && unit < BINARY.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${BINARY[unit] ?? ""}`;
+}
+
+/** Milliseconds: `840 ms`, `2.5 s`, `3 min 5 s`. */
+export function formatMilliseconds(value: number): string {
+  if (value < 1000) return `${formatNumber(value)} ms`;
+  return value < 60_000 ? `${(value / 1000).toFixed(1)} s` : formatSeconds(value / 1000);
+}
+
+/** A length of time in its two largest units: `45 s`, `3 min 5 s`, `2 d 4 h`. Below zero is zero. */
+export function formatSeconds(value: number): string {
+  const seconds = Math.max(0, Math.round(value));
+  const steps = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
+  const first = steps.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return "0 s";
+  const [unit, size] = steps[first] ?? ["s", 1];
+  const [finer, finerSize] = steps[first + 1] ?? ["", 0];
+  const rest = finerSize === 0 ? 0 : Math.floor((seconds % size) / finerSize);
+  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${finer}`}`;
+}
+
+/** How long ago, or how soon: `3 min 5 s ago`, `in 2 d 4 h`, `now`. */
+export function formatAge(timeMs: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - timeMs) / 1000);
+  if (Math.abs(seconds) < 1) return "now";
+  return seconds > 0 ? `${formatSeconds(seconds)} ago` : `in ${formatSeconds(-seconds)}`;
+}
+
+const exact = new Map<string, Intl.DateTimeFormat>();
+
+/** A moment in full, in a time zone; in the reader's own where none is given. */
+export function formatMoment(timeMs: number, zone: string | undefined): string {
+  let format = exact.get(zone ?? "");
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", ...(zone === undefined ? {} : { timeZone: zone }) });
+    exact.set(zone ?? "", format);
+  }
+  return format.format(timeMs);
+}
+
+/** A word of the API as a person writes it: `transient_failure` → `transient failure`. */
+export function formatWord(word: string): string {
+  return word.replaceAll("_", " ");
+}

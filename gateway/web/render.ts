@@ -1,0 +1,66 @@
+/** Views written out as HTML (WHATWG HTML §13.3). What is not a tag of a template is escaped: there is no way around it. */
+import { assert } from "../../src/kernel/base/errors.ts";
+import type { View } from "./html.ts";
+
+const VOID: ReadonlySet<string> = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
+/** Their content is no text to a parser, so that escaping would not hold in it. */
+const RAW: ReadonlySet<string> = new Set(["script", "style", "iframe", "noembed", "noframes", "noscript", "plaintext", "template", "xmp"]);
+const NAME = /^[a-zA-Z][\w:.-]*$/;
+/** Deeper is a mistake of ours. */
+const MAX_DEPTH = 200;
+
+/** Writes a view. Throws an assertion for what a page may not hold: raw markup, inline scripts and styles, handlers. */
+export function renderHtml(view: View | readonly View[]): string {
+  const out: string[] = [];
+  write(view, out, 0);
+  return out.join("");
+}
+
+/** Text as HTML shows it, in elements and quoted attributes. */
+export function escapeHtml(text: string): string {
+  return /[&<>"']/.test(text) ? text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;") : text;
+}
+
+function write(part: unknown, out: string[], depth: number): void {
+  assert(depth < MAX_DEPTH, "a view is not nested without end");
+  if (part === undefined || part === null || typeof part === "boolean") return;
+  if (typeof part === "string" || typeof part === "number") return void out.push(escapeHtml(String(part)));
+  if (Array.isArray(part)) {
+    for (const each of part as readonly unknown[]) write(each, out, depth + 1);
+    return;
+  }
+  assert(isView(part), "a part of a template is text, a number, a view or a list of these");
+  writeElement(part, out, depth);
+}
+
+// A vnode of preact is told by its constructor, which it sets to undefined so that no JSON can look like one.
+function isView(part: unknown): part is View {
+  return typeof part === "object" && part !== null && "type" in part && "props" in part && part.constructor === undefined;
+}
+
+function writeElement({ type, props }: View, out: string[], depth: number): void {
+  assert(typeof type === "string" && NAME.test(type), "a template holds elements only");
+  const { children, ...attributes } = props as Readonly<Record<string, unknown>>;
+  out.push("<", type);
+  for (const [name, value] of Object.entries(attributes)) writeAttribute(name, value, out);
+  out.push(">");
+  if (VOID.has(type)) return;
+  assert(!RAW.has(type) || isEmpty(children), `<${type}> has no content of its own in a page`);
+  write(children, out, depth + 1);
+  out.push("</", type, ">");
+}
+
+function writeAttribute(name: string, value: unknown, out: string[]): void {
+  if (name === "key" || name === "ref") return;
+  assert(NAME.test(name) && !/^on/i.test(name) && name !== "style" && name !== "srcdoc" && name !== "dangerouslySetInnerHTML", `an element of a page has no attribute ${name}`);
+  // As preact has it: aria-hidden=${true} says "true", hidden=${true} stands alone.
+  const spelled = typeof value === "boolean" && /^(aria|data)-/.test(name) ? String(value) : value;
+  if (spelled === undefined || spelled === null || spelled === false) return;
+  if (spelled === true) return void out.push(" ", name);
+  assert(typeof spelled === "string" || typeof spelled === "number", `the attribute ${name} is text or a number`);
+  out.push(" ", name, '="', escapeHtml(String(spelled)), '"');
+}
+
+function isEmpty(children: unknown): boolean {
+  return children === undefined || children === null || (Array.isArray(children) && children.length === 0);
+}

@@ -1,0 +1,55 @@
+/** The keys of the monitor's pages and its admin API (facts, monitor-api §5, §8.2; RESOLUTIONS §2, Listeners, Admin token, TLS). */
+import type { Secret } from "../base/secret.ts";
+import { formatAddress, isLoopback, type Address } from "./address.ts";
+import type { Complaint } from "./findings.ts";
+import { authToken, guessable } from "./house-keys.ts";
+import { atKey } from "./key-finding.ts";
+import { defineKey, type Key, type Schema } from "./key.ts";
+import type { Check } from "./load.ts";
+import { timer } from "./rules.ts";
+import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
+import { address, boolean, duration, secret } from "./types.ts";
+
+/** `admin.enabled` */
+export const adminEnabled: Key<boolean> = defineKey({ path: "admin.enabled", type: boolean, default: true, help: "Serves the monitor's pages and its JSON below /api. Probes are always served." });
+/** `admin.listen`; undefined: they are served where everything else is. */
+export const adminListen: Key<Address | undefined> = defineKey<Address | undefined>({
+  path: "admin.listen", type: address, default: undefined, help: "Address of the monitor's pages and its JSON, if they are to leave gateway.listen. Off loopback needs a token.",
+});
+/** `admin.landing_page` */
+export const adminLandingPage: Key<boolean> = defineKey({ path: "admin.landing_page", type: boolean, default: true, help: "Serves the status page with everything that belongs to it; off, only probes and /debug are left." });
+/** `admin.status_refresh_interval`; 0 leaves it to the page. */
+export const adminRefreshInterval: Key<number> = defineKey({
+  path: "admin.status_refresh_interval", type: duration, default: 5_000, rule: refreshable, help: "How often the status page asks again, and how often a watched status is sent. 0: every 5s.",
+});
+/** `admin.auth.token` */
+export const adminToken: Key<Secret | undefined> = defineKey({
+  path: "admin.auth.token", type: secret, default: undefined, secret: true, warn: guessable,
+  help: "Bearer token, or password of HTTP Basic, for the monitor's pages, its JSON and its rpc; auth.token no longer opens them. Unset: auth.token does.",
+});
+/** `admin.tls.cert_file`, `admin.tls.key_file` */
+export const adminTls: TlsFileKeys = defineTlsFiles("admin.tls", "admin.listen");
+
+/** All of the above. */
+export const adminKeys: Schema = [adminEnabled, adminListen, adminLandingPage, adminRefreshInterval, adminToken, adminTls.certFile, adminTls.keyFile];
+
+const SHORTEST_REFRESH_MS = 100;
+
+function refreshable(ms: number): Complaint | undefined {
+  if (ms === 0) return undefined;
+  return ms < SHORTEST_REFRESH_MS ? { rule: "must be 0 or at least 100ms" } : timer(ms);
+}
+
+/** A listener of one's own needs a token as the gateway does, and nothing but it has a certificate of its own. */
+export const adminSound: Check = {
+  needs: [adminEnabled, adminListen, adminToken, adminTls.certFile, adminTls.keyFile, authToken],
+  run(config) {
+    const listen = config.get(adminListen);
+    if (listen === undefined) {
+      return [adminTls.certFile, adminTls.keyFile].filter((key) => config.get(key) !== "")
+        .map((key) => atKey(config, key, "error", { rule: "needs admin.listen: where the gateway listens its own certificate counts", remedy: "set admin.listen, or gateway.tls." }));
+    }
+    if (!config.get(adminEnabled) || isLoopback(listen.host) || config.get(adminToken) !== undefined || config.get(authToken) !== undefined) return [];
+    return [atKey(config, adminListen, "error", { rule: `${formatAddress(listen)} can be reached from other machines and there is neither admin.auth.token nor auth.token`, remedy: "set STEWARD_ADMIN__AUTH__TOKEN_FILE, or listen on 127.0.0.1." })];
+  },
+};

@@ -1,0 +1,36 @@
+/**
+ * The Content-Security-Policy of a page: nothing but what the page says it holds, each text by its hash and never
+ * `unsafe-inline` (facts, monitor-api §5.4; RESOLUTIONS M36). It also keeps others from framing the page.
+ */
+import { createHash } from "node:crypto";
+
+/** What a page holds and does. */
+export interface PageContent {
+  /** Texts of its `style` elements, letter by letter. */
+  readonly styles?: readonly string[];
+  /** Texts of its `script` elements, letter by letter. */
+  readonly scripts?: readonly string[];
+  /** It loads scripts from Steward itself. */
+  readonly ownScripts?: boolean;
+  /** It has images in `data:` addresses. */
+  readonly dataImages?: boolean;
+  /** Its scripts ask Steward. */
+  readonly ownRequests?: boolean;
+}
+
+/** The policy of a page; without content, of an answer that is none. */
+export function contentPolicy(content: PageContent = {}): string {
+  const scripts = [...(content.ownScripts === true ? ["'self'"] : []), ...hashes(content.scripts)];
+  return [
+    "default-src 'none'", ...sources("script-src", scripts), ...sources("style-src", hashes(content.styles)), ...(content.dataImages === true ? ["img-src data:"] : []),
+    ...(content.ownRequests === true ? ["connect-src 'self'"] : []), "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+function sources(directive: string, allowed: readonly string[]): readonly string[] {
+  return allowed.length === 0 ? [] : [`${directive} ${allowed.join(" ")}`];
+}
+
+function hashes(texts: readonly string[] = []): readonly string[] {
+  return texts.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`);
+}
