@@ -11,14 +11,15 @@ import type { Placement, ThreadHost } from "../kernel/threads/placed.ts";
 import { monitorOptions } from "../monitor/config/monitor-options.ts";
 import { FIRST_RUN } from "../monitor/first-run.ts";
 import { monitorModule } from "../monitor/module.ts";
-import type { MonitorOptions } from "../monitor/options.ts";
+import type { MonitorOptions, NetworkOptions } from "../monitor/options.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { stewardVersion } from "./version.ts";
 
-/** What the configuration says of the monitor. The invented networks of a demo are those of its simulators, so a demo has none of the configured ones. */
-export function monitorOptionsOf({ config, demo, stateDirectory, warnings }: DaemonConfiguration, environment: Environment): MonitorOptions {
+/** What the configuration says of the monitor. A demo collects its simulated network, none of the configured ones, and asks nobody for versions. */
+export function monitorOptionsOf({ config, demo, stateDirectory, warnings }: DaemonConfiguration, environment: Environment, demoNetwork?: NetworkOptions): MonitorOptions {
   const options = monitorOptions(config, { version: stewardVersion(), stateDirectory, environment, warnings: warnings.length });
-  return demo.demo ? { ...options, networks: [] } : options;
+  if (!demo.demo) return options;
+  return { ...options, networks: demoNetwork === undefined ? [] : [demoNetwork], several: false, versionChecks: { ...options.versionChecks, devices: false } };
 }
 
 /** Of the monitor's thread: 100,000 series of several networks take a quarter of it. */

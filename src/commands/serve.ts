@@ -32,6 +32,7 @@ import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
+import { startDemoNetwork } from "./demo-network.ts";
 import { heedUncaught, type EndProcess } from "./end-process.ts";
 import { indexRoute } from "./index-page.ts";
 import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
@@ -79,9 +80,10 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
   const state = telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
   const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
-  const monitor = config.get(servicesMonitor) ? placeMonitor({ options: monitorOptionsOf(configuration, process.env), telemetry: telemetry.telemetry, log, needs: [TELEMETRY] }) : undefined;
+  announce({ configuration, log });
+  const demoNetwork = configuration.demo.demo && config.get(servicesMonitor) ? await startDemoNetwork({ clock: systemClock, ids: systemIds, log: log.child("demo") }, config) : undefined;
+  const monitor = config.get(servicesMonitor) ? placeMonitor({ options: monitorOptionsOf(configuration, process.env, demoNetwork?.options), telemetry: telemetry.telemetry, log, needs: [TELEMETRY] }) : undefined;
   const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
-  announce(house);
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
@@ -97,13 +99,14 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
     throw error;
   } finally {
     await house.supervisor.stop(STOP_MS);
+    await demoNetwork?.stop();
     // Even a stop at once lets a change that LMDB is storing end: a process that exits under it can hang for ever.
     await Promise.race([house.closing?.catch(() => undefined), delay(systemClock, LAST_WRITE_MS)]);
     lock.release();
   }
 }
 
-function announce({ configuration, log }: House): void {
+function announce({ configuration, log }: Pick<House, "configuration" | "log">): void {
   const { demo, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
   if (demo.demo) log.info("this is a demo: invented documents, nothing of yours is read or changed", { because: demo.reason });

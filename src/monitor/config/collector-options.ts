@@ -49,6 +49,12 @@ function feedOf(source: string, feed: NetworkFeeds["flow"]): ReturnType<typeof o
   return source === "objectstore" && isPlaced(feed) ? objectStoreOptions(feed) : undefined;
 }
 
+/** How agents are asked, whether or not that is switched on. */
+export function readNodeMetrics(config: Config): Omit<NodeMetricsOptions, "targets" | "discovery"> {
+  const { enabled: _, ...options } = readKeyGroup(config, nodeMetrics);
+  return options;
+}
+
 function nodeOptions(config: Config, hasTargets: boolean): NodeMetricsOptions | undefined {
   const options = whileOn(config, nodeMetrics);
   const targets = hasTargets ? config.list(nodeTargets).map(targetOptions) : [];

@@ -22,17 +22,30 @@ interface Found {
 export function networkOptions(config: Config): NetworkOptions[] {
   const listed = config.list(networks);
   const found = listed.length === 0 ? single(config) : listed.flatMap((entry) => listedNetwork(config, entry));
-  return found.map(({ name, provider: plane, feeds: own }, index) => ({
-    name, provider: plane, collectors: collectorOptions(config, { feeds: own, hasTargets: index === 0 }), cardinality: cardinalityOptions(config),
+  return found.map((each, index) => settled(config, each, index === 0));
+}
+
+/** A network that the configuration does not name, e.g. the demo's, with all else as configured. */
+export function givenNetwork(config: Config, name: string, at: Pick<TailscaleOptions, "url" | "auth">): NetworkOptions {
+  return settled(config, { name, provider: { kind: "tailscale", network: "-", http: httpOptions(config, vpnHttp), ...budgets(config), ...at }, feeds: configuredFeeds(config) }, true);
+}
+
+function settled(config: Config, { name, provider: plane, feeds: own }: Found, hasTargets: boolean): NetworkOptions {
+  return {
+    name, provider: plane, collectors: collectorOptions(config, { feeds: own, hasTargets }), cardinality: cardinalityOptions(config),
     outdatedMinorThreshold: config.get(deviceVersions.outdatedMinorThreshold), selfObservability: config.get(selfObservability.enabled),
-  }));
+  };
 }
 
 function single(config: Config): Found[] {
   const name = config.get(vpn.network);
   const plane = config.get(provider) === "headscale" ? singleHeadscale(config) : singleTailscale(config, name);
   if (plane === undefined) return [];
-  return [{ name, provider: plane, feeds: { flow: readKeyGroup(config, feeds.flow), audit: readKeyGroup(config, feeds.audit), k8sAudit: readKeyGroup(config, feeds.k8sAudit) } }];
+  return [{ name, provider: plane, feeds: configuredFeeds(config) }];
+}
+
+function configuredFeeds(config: Config): NetworkFeeds {
+  return { flow: readKeyGroup(config, feeds.flow), audit: readKeyGroup(config, feeds.audit), k8sAudit: readKeyGroup(config, feeds.k8sAudit) };
 }
 
 function singleTailscale(config: Config, network: string): TailscaleOptions | undefined {
