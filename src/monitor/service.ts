@@ -87,11 +87,12 @@ function reportProcess(scope: Scope, { privacy, selfObservability, configWarning
 }
 
 /** The publisher of annotations, where one is configured. */
-function addAnnotations({ clock, ids, log, add }: ThreadContext, { annotations, version }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
+function addAnnotations(context: ThreadContext, { annotations, version }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
   if (annotations === undefined) return noAnnotations;
+  const { clock, ids, log } = context;
   const seen = checkpoints.network(PROCESS_MEMORY).seen(ANNOTATIONS, REMEMBERED_ANNOTATIONS);
   const annotator = createAnnotator({ clock, log: log.child(ANNOTATIONS), scope, seen, backend: createAnnotationBackend({ clock, ids, version }, annotations) }, annotations);
   // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it remembers in is closed.
-  add({ name: ANNOTATIONS, needs: [WRITER, CHECKPOINTS], readiness: annotator.readiness, start: (signal, failed) => annotator.start(signal, failed), stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true } });
+  context.add({ name: ANNOTATIONS, needs: [WRITER, CHECKPOINTS], readiness: annotator.readiness, start: (signal, failed) => annotator.start(signal, failed), stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true } });
   return annotator;
 }

@@ -33,7 +33,7 @@ async function startControlPlane(name: string) {
     response.end(JSON.stringify(devices ? plane.devices : name));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => server.close().closeAllConnections());
   return { plane, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 

@@ -1,6 +1,6 @@
 /** Runs one collector of one network: its schedule, its windows, what is known of its runs (facts, collectors §2). */
 import type { Clock } from "../../kernel/base/clock.ts";
-import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
@@ -137,7 +137,7 @@ class Runner implements CollectorRunner {
     const window = nextWindow(rule, tick.nowMs, position);
     // Nothing was asked, so nothing that was said before has ended.
     if (window === undefined) return "abandon";
-    const told = await (this.#collect as CollectWindow)(tick, window);
+    const told = await this.#collect(tick, window);
     // Given up meanwhile: the window is read again.
     tick.signal.throwIfAborted();
     const markMs = reachedBy(rule, window, told === undefined ? undefined : told.markMs);

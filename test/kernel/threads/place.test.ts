@@ -61,12 +61,12 @@ function listen(host: ThreadHost, topic: string): string[] {
 }
 
 /** Ports to the service, one more for each time it is given some, and what it answers on each. */
-function pingPorts(): { readonly ports: () => Readonly<Record<string, MessagePort>>; readonly ours: MessagePort[]; ask(at: number, word: string): Promise<unknown> } {
+function pingPorts(): { readonly ports: () => Readonly<Record<string, MessagePort>>; readonly ours: MessagePort[]; readonly ask: (at: number, word: string) => Promise<unknown> } {
   const ours: MessagePort[] = [];
   onTestFinished(() => ours.forEach((port) => port.close()));
   return {
     ours,
-    ports() {
+    ports: () => {
       const { port1, port2 } = new MessageChannel();
       ours.push(port1);
       return { pings: port2 };

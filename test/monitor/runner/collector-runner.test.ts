@@ -10,7 +10,7 @@ import { apiAvailability, subrequestCoverage } from "../../../src/monitor/catalo
 import { checkpointPersistErrors, scrapeDurationHistogram, scrapeErrors } from "../../../src/monitor/catalogue/collection.ts";
 import { devicesCount } from "../../../src/monitor/catalogue/devices.ts";
 import { createMemoryStore } from "../../../src/monitor/checkpoints/memory-store.ts";
-import { defineCollector, defineWindowCollector, type Collect, type Collector, type CollectWindow, type WindowRule } from "../../../src/monitor/collectors/collector.ts";
+import { defineCollector, defineWindowCollector, type Collector, type CollectWindow, type WindowRule } from "../../../src/monitor/collectors/collector.ts";
 import type { TimeWindow } from "../../../src/monitor/providers/provider.ts";
 import { createCollectorRunner } from "../../../src/monitor/runner/collector-runner.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
@@ -22,10 +22,10 @@ const HOUR_MS = 3_600_000;
 const never = new AbortController().signal;
 const rule: WindowRule = { lagMs: 60_000, initialLookbackMs: 300_000, maxWindowMs: 0, overlapMs: 0 };
 
-function collectorOf(collect: Collect | CollectWindow, window?: WindowRule): Collector {
+function collectorOf(collect: CollectWindow, window?: WindowRule): Collector {
   const declared = { name: "sample", description: "A sample.", operations: [operations.devices], emits: [devicesCount], options: () => ({ intervalMs: MINUTE_MS }) };
-  if (window === undefined) return defineCollector({ ...declared, open: () => collect as Collect });
-  return defineWindowCollector({ ...declared, window: () => window, open: () => collect as CollectWindow });
+  if (window === undefined) return defineCollector({ ...declared, open: () => (tick) => collect(tick, { fromMs: 0, toMs: 0 }).then(() => undefined) });
+  return defineWindowCollector({ ...declared, window: () => window, open: () => collect });
 }
 
 /** A collector at work on a clock that moves by hand; the wall clock can be set apart. */
@@ -71,10 +71,10 @@ describe("a collector at work", () => {
 
   it("keeps its levels through failures and loses them after five intervals, and says what each call's outcome says", async () => {
     let fails = false;
-    const { clock, scope, runner, tracker, lines, good, start } = running(async ({ sweep, call, covered }) => {
-      await call(operations.devices, () => (fails ? Promise.reject(failing(403)) : Promise.resolve()));
-      covered(operations.devicePosture, { tried: 4, failures: ["scope_denied"] });
-      sweep.gauge(devicesCount, 1, count);
+    const { clock, scope, runner, tracker, lines, good, start } = running(async (tick) => {
+      await tick.call(operations.devices, () => (fails ? Promise.reject(failing(403)) : Promise.resolve()));
+      tick.covered(operations.devicePosture, { tried: 4, failures: ["scope_denied"] });
+      tick.sweep.gauge(devicesCount, 1, count);
     });
     await start();
     await clock.advance(3_000);
@@ -103,10 +103,10 @@ describe("a collector at work", () => {
 
   it("is given up when it hangs, and what it says afterwards is nothing", async () => {
     const release: (() => void)[] = [];
-    const { clock, scope, runner, tracker, start } = running(async ({ sweep, observed }) => {
+    const { clock, scope, runner, tracker, start } = running(async (tick) => {
       await new Promise<void>((resolve) => release.push(resolve));
-      sweep.gauge(devicesCount, 1, count);
-      observed(operations.devices, "supported");
+      tick.sweep.gauge(devicesCount, 1, count);
+      tick.observed(operations.devices, "supported");
     });
     await start();
     await clock.advance(600_000 - 1);
@@ -119,8 +119,8 @@ describe("a collector at work", () => {
   });
 
   it("leaves no trace of a run that the stop cancels", async () => {
-    const { clock, scope, runner, tracker, lines, scheduler, start } = running(async ({ signal, call }) => {
-      await call(operations.devices, () => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new StewardError("cancelled", "stop")))));
+    const { clock, scope, runner, tracker, lines, scheduler, start } = running(async (tick) => {
+      await tick.call(operations.devices, () => new Promise((_, reject) => tick.signal.addEventListener("abort", () => reject(new StewardError("cancelled", "stop")))));
     });
     await start();
     await clock.advance(3_000);
