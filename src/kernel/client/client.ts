@@ -31,7 +31,7 @@ export function createClientFactory(deps: ClientDeps): ClientFactory {
 function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   checkBase(spec.name, spec.base);
   const { clock } = deps;
-  const transport = createTransport(spec.base, { connections: spec.limits.connections, connectMs: spec.limits.connectMs, ca: spec.trust?.ca });
+  const transport = createTransport(spec.base, { connections: spec.limits.connections, connectMs: spec.limits.connectMs, trust: spec.trust });
   const ledger = createLedger(() => clock.now());
   const skew = createSkew(clock);
   const parts = partsOf(spec, deps, { transport, ledger, skew });

@@ -10,14 +10,14 @@ import { sameOrigin } from "./url.ts";
 
 const MOST_REDIRECTS = 10;
 
-/** Kept of an answer that is no success. */
+/** Kept of an answer that is no success, unless the limits say otherwise. */
 const ERROR_BODY_BYTES = 16 * 1024;
 
 /** What every attempt of a client shares. */
 export interface ExchangeDeps {
   readonly transport: Transport;
   readonly auth: Authorizer;
-  readonly limits: BodyLimits;
+  readonly limits: BodyLimits & { readonly errorBytes?: number };
   readonly redirects: "same-origin" | "none";
   readonly userAgent: string;
   readonly now: () => number;
@@ -124,8 +124,9 @@ function redirected(request: Prepared, incoming: Incoming): Prepared | undefined
 
 async function refusal(deps: ExchangeDeps, incoming: Incoming, signal: AbortSignal): Promise<Error> {
   const { status, headers } = incoming;
-  const plain = plainBody(incoming.body, status, headers, { wireBytes: ERROR_BODY_BYTES * 4, bodyBytes: ERROR_BODY_BYTES * 4 });
-  const body = await until(readPrefix(plain, ERROR_BODY_BYTES), signal).catch(() => "");
+  const most = deps.limits.errorBytes ?? ERROR_BODY_BYTES;
+  const plain = plainBody(incoming.body, status, headers, { wireBytes: most * 4, bodyBytes: most * 4 });
+  const body = await until(readPrefix(plain, most), signal).catch(() => "");
   incoming.drop();
   const waitMs = retryAfterMs(headers, deps.now());
   return failed({ class: classifyStatus(status, headers), status, body, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) });

@@ -1,6 +1,7 @@
 /** The connections of one client: a pool to one origin, so that nothing, and no credential, can ever go elsewhere. */
+import type { ConnectionOptions } from "node:tls";
 import type { Dispatcher, Pool } from "undici";
-import type { ReplyHeaders } from "./types.ts";
+import type { ReplyHeaders, TrustRule } from "./types.ts";
 
 /** What is sent on a connection. */
 export interface Outgoing {
@@ -31,8 +32,7 @@ export interface Transport {
 export interface TransportOptions {
   readonly connections: number;
   readonly connectMs: number;
-  /** Authorities to trust instead of the public ones, PEM. */
-  readonly ca: string | undefined;
+  readonly trust: TrustRule | undefined;
 }
 
 /** A pool to the origin of `base`. The HTTP library is loaded with the first request. */
@@ -46,7 +46,7 @@ export function createTransport(base: URL, options: TransportOptions): Transport
       connections: options.connections, pipelining: 1, allowH2: false,
       // The caller's deadline bounds these, by a clock that is passed in.
       headersTimeout: 0, bodyTimeout: 0,
-      connect: { timeout: options.connectMs, ...(options.ca === undefined ? {} : { ca: options.ca }) },
+      connect: { timeout: options.connectMs, ...(options.trust === undefined ? {} : tlsOf(options.trust)) },
     });
   }
 
@@ -68,6 +68,10 @@ export function createTransport(base: URL, options: TransportOptions): Transport
       await (await pool)?.destroy();
     },
   };
+}
+
+function tlsOf({ ca, pair, insecureSkipVerify }: TrustRule): Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized"> {
+  return { ...pair, ...(ca === undefined ? {} : { ca }), ...(insecureSkipVerify === true ? { rejectUnauthorized: false } : {}) };
 }
 
 // The library tells a handler when its request goes out; before that nothing can have had an effect.

@@ -33,6 +33,8 @@ export interface ClientLimits {
   readonly connections: number;
   /** Calls at once, the waiting ones included; beyond it a call is refused with `exhausted`. */
   readonly inFlight: number;
+  /** What is read of an answer that is no success, 16 KiB unless said otherwise. */
+  readonly errorBytes?: number;
 }
 
 /** When a failed attempt is repeated. Only what is idempotent, or never left this process, ever is. */
@@ -58,10 +60,14 @@ export interface BreakerRule {
   readonly coolMs: number;
 }
 
-/** What the upstream's certificate must be signed by, when not by a public authority. */
+/** How the two sides of TLS know one another, where that is not left to public authorities and credentials. */
 export interface TrustRule {
-  /** Certificates of authorities, PEM. */
-  readonly ca: string;
+  /** Certificates of authorities that the upstream's must be signed by instead of a public one, PEM. */
+  readonly ca?: string;
+  /** What is shown to the upstream, PEM. */
+  readonly pair?: { readonly cert: string; readonly key: string };
+  /** True takes any certificate, whoever it names. */
+  readonly insecureSkipVerify?: boolean;
 }
 
 /** A rate that several clients may share. */

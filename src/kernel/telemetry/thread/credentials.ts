@@ -5,23 +5,26 @@ import { createSecureContext } from "node:tls";
 import { readPlainFile } from "../../listen/key-pair.ts";
 import type { WireReload, WireTarget } from "./options.ts";
 
+/** What of a target can be renewed. */
+export type Renewed = Pick<WireTarget, "tls" | "headers">;
+
 /** What became of one look. */
-export type Look = { readonly kind: "same" } | { readonly kind: "changed"; readonly target: WireTarget } | { readonly kind: "unusable"; readonly reason: string };
+export type Look<T extends Renewed> = { readonly kind: "same" } | { readonly kind: "changed"; readonly target: T } | { readonly kind: "unusable"; readonly reason: string };
 
 /** Reads all files of a target and compares. */
-export class Credentials {
-  readonly #first: WireTarget;
+export class Credentials<T extends Renewed = WireTarget> {
+  readonly #first: T;
   readonly #reload: WireReload;
   #used: string;
 
-  constructor(target: WireTarget, reload: WireReload) {
+  constructor(target: T, reload: WireReload) {
     this.#first = target;
     this.#reload = reload;
     this.#used = digest(target);
   }
 
   /** Never rejects. A reason names files, never what is in them. */
-  async look(): Promise<Look> {
+  async look(): Promise<Look<T>> {
     try {
       const target = await this.#read();
       const seen = digest(target);
@@ -33,7 +36,7 @@ export class Credentials {
     }
   }
 
-  async #read(): Promise<WireTarget> {
+  async #read(): Promise<T> {
     const { caFile, certFile, keyFile, headerFiles, basic } = this.#reload;
     const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map((file) => (file === undefined ? Promise.resolve(undefined) : readPlainFile(file))));
     const tls = { ...this.#first.tls, ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
@@ -64,6 +67,6 @@ function headerValue(value: string, file: string): string {
   }
 }
 
-function digest({ tls, headers }: WireTarget): string {
+function digest({ tls, headers }: Renewed): string {
   return createHash("sha256").update(JSON.stringify([tls.ca ?? "", tls.cert ?? "", tls.key ?? "", Object.entries(headers).toSorted(([left], [right]) => (left < right ? -1 : 1))])).digest("base64");
 }

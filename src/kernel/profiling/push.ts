@@ -1,0 +1,150 @@
+/**
+ * Continuous profiling: records all the time, and sends what it recorded every so often. Nothing depends on it: a profile that
+ * cannot be delivered is lost, counted and forgotten.
+ *
+ *     record ─▶ stop ─▶ send CPU and heap (at most five uploads under way)
+ *        ▲        │
+ *        └────────┘ every `uploadRateMs`
+ */
+import { delay, type Clock } from "../base/clock.ts";
+import { StewardError, toStewardError } from "../base/errors.ts";
+import type { Ids } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Component } from "../supervisor/component.ts";
+import type { Scope } from "../telemetry/types.ts";
+import { Credentials } from "../telemetry/thread/credentials.ts";
+import type { WireReload } from "../telemetry/thread/options.ts";
+import { recordCpu } from "./cpu.ts";
+import type { HeapSampler } from "./heap.ts";
+import { currentHeap, endRecording } from "./profiles.ts";
+import { createUploadBooks, type UploadBooks, type UploadStatus } from "./upload-books.ts";
+import { uploadClassOf } from "./upload-class.ts";
+import { createUploader, MOST_UPLOADS, type Upload, type Uploader, type UploadTarget } from "./uploader.ts";
+
+/** What it works with. */
+export interface ProfilerDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly version: string;
+  readonly scope: Pick<Scope, "add" | "gauge" | "record">;
+  readonly heap: Pick<HeapSampler, "name" | "take">;
+}
+
+/** Where and how often. */
+export interface ProfilerOptions {
+  readonly target: UploadTarget;
+  readonly uploadRateMs: number;
+  /** Reads credentials again; undefined reads them once. */
+  readonly reload: WireReload | undefined;
+}
+
+/** Records and sends while it runs; says nothing about readiness. */
+export interface Profiler extends Component {
+  status(): UploadStatus;
+}
+
+/** A profiler of all threads. It needs the heap's sampler to run. */
+export function createProfiler(deps: ProfilerDeps, options: ProfilerOptions): Profiler {
+  const books = createUploadBooks(deps.clock, deps.scope);
+  let run: Run | undefined;
+  return {
+    name: "profiler", needs: [deps.heap.name], readiness: "none",
+    start() {
+      run = new Run(deps, options, books);
+      return Promise.resolve();
+    },
+    async stop() {
+      await run?.end();
+      run = undefined;
+    },
+    status: () => books.status(),
+  };
+}
+
+/** From a start to its stop. */
+class Run {
+  readonly #deps: ProfilerDeps;
+  readonly #options: ProfilerOptions;
+  readonly #books: UploadBooks;
+  readonly #ending = new AbortController();
+  readonly #uploads = new Set<Promise<void>>();
+  readonly #loops: Promise<unknown>;
+  #uploader: Uploader;
+
+  constructor(deps: ProfilerDeps, options: ProfilerOptions, books: UploadBooks) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#books = books;
+    this.#uploader = createUploader(deps, options.target);
+    this.#loops = Promise.all([this.#record(), this.#renew()]);
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort(new StewardError("cancelled", "the profiler is stopped"));
+    await this.#uploader.close();
+    await Promise.all([this.#loops, ...this.#uploads]);
+  }
+
+  async #record(): Promise<void> {
+    const { clock, log, heap } = this.#deps;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        const fromMs = clock.now();
+        const recording = await recordCpu(clock);
+        if (await this.#waitedFor(this.#options.uploadRateMs)) {
+          const untilMs = clock.now();
+          this.#send({ body: await endRecording(clock, recording, fromMs), fromMs, untilMs });
+          this.#send({ body: await currentHeap(clock, heap), fromMs, untilMs });
+        } else {
+          recording.cancel();
+        }
+      } catch (error) {
+        log.warn("this process could not be profiled", { error: toStewardError(error) });
+        await this.#waitedFor(this.#options.uploadRateMs);
+      }
+    }
+  }
+
+  #send(upload: Upload): void {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#ending;
+    // Those under way will be counted when they fail; what comes after them would only wait.
+    if (signal.aborted || this.#uploads.size >= MOST_UPLOADS) return;
+    const beganMs = clock.monotonic();
+    const sending: Promise<void> = this.#uploader.send(upload, signal).then(
+      () => this.#books.enter(clock.monotonic() - beganMs),
+      (error: unknown) => {
+        const errorClass = uploadClassOf(error);
+        this.#books.enter(clock.monotonic() - beganMs, errorClass);
+        if (!signal.aborted) log.warn("a profile could not be delivered", { class: errorClass });
+      },
+    ).finally(() => this.#uploads.delete(sending));
+    this.#uploads.add(sending);
+  }
+
+  /** Looks at the files of credentials now and then. */
+  async #renew(): Promise<void> {
+    const { reload, target } = this.#options;
+    if (reload === undefined) return;
+    const credentials = new Credentials(target, reload);
+    while (await this.#waitedFor(reload.everyMs)) {
+      const look = await credentials.look();
+      if (look.kind === "unusable") this.#deps.log.warn("credentials for profiles cannot be used; the last good ones stay in use", { reason: look.reason });
+      if (look.kind !== "changed" || this.#ending.signal.aborted) continue;
+      const old = this.#uploader;
+      this.#uploader = createUploader(this.#deps, look.target);
+      await Promise.all(this.#uploads);
+      await old.close();
+      this.#deps.log.info("other credentials are used for profiles");
+    }
+  }
+
+  /** False when it ends meanwhile. */
+  async #waitedFor(ms: number): Promise<boolean> {
+    const { signal } = this.#ending;
+    await delay(this.#deps.clock, ms, signal).catch(() => undefined);
+    return !signal.aborted;
+  }
+}

@@ -1,0 +1,59 @@
+/** How deliveries of profiles went: figures for the status page, and metrics. */
+import type { Clock } from "../base/clock.ts";
+import {
+  profilingUploadAttempts, profilingUploadConsecutiveFailures, profilingUploadDuration, profilingUploadFailures, profilingUploadLastSuccess,
+} from "../telemetry/process-metrics.ts";
+import type { Scope } from "../telemetry/types.ts";
+import type { UploadErrorClass } from "./upload-class.ts";
+
+/** So many failures in a row are an outage. */
+const FAILING = 3;
+const MILLISECONDS = 1_000;
+
+/** `profiler_upload` of the status, as plain data (contract §2.1.10). */
+export interface UploadStatus {
+  readonly attempts: number;
+  readonly failures: number;
+  readonly consecutiveFailures: number;
+  /** Fewer than three failures in a row. */
+  readonly healthy: boolean;
+  /** Of the last attempt; 0 before the first. */
+  readonly lastDurationSeconds: number;
+  /** Milliseconds since 1970; both stay when the other comes. */
+  readonly lastSuccessAtMs: number | undefined;
+  readonly lastFailureAtMs: number | undefined;
+  /** Of the last failure. */
+  readonly lastErrorClass: UploadErrorClass | undefined;
+}
+
+/** Counts. */
+export interface UploadBooks {
+  /** One attempt that ended; without a class it went well. */
+  enter(durationMs: number, failure?: UploadErrorClass): void;
+  status(): UploadStatus;
+}
+
+/** Books that are metrics of the scope, too. */
+export function createUploadBooks(clock: Clock, scope: Pick<Scope, "add" | "gauge" | "record">): UploadBooks {
+  let books: UploadStatus = { attempts: 0, failures: 0, consecutiveFailures: 0, healthy: true, lastDurationSeconds: 0, lastSuccessAtMs: undefined, lastFailureAtMs: undefined, lastErrorClass: undefined };
+  const tell = (): void => {
+    scope.gauge(profilingUploadConsecutiveFailures, books.consecutiveFailures, {});
+    scope.gauge(profilingUploadLastSuccess, (books.lastSuccessAtMs ?? 0) / MILLISECONDS, {});
+  };
+  tell();
+  return {
+    enter(durationMs, failure) {
+      const consecutiveFailures = failure === undefined ? 0 : books.consecutiveFailures + 1;
+      books = {
+        ...books, attempts: books.attempts + 1, failures: books.failures + (failure === undefined ? 0 : 1), consecutiveFailures, healthy: consecutiveFailures < FAILING,
+        lastDurationSeconds: durationMs / MILLISECONDS,
+        ...(failure === undefined ? { lastSuccessAtMs: clock.now() } : { lastFailureAtMs: clock.now(), lastErrorClass: failure }),
+      };
+      scope.add(profilingUploadAttempts, 1, {});
+      scope.record(profilingUploadDuration, durationMs / MILLISECONDS, {});
+      if (failure !== undefined) scope.add(profilingUploadFailures, 1, { "error.type": failure });
+      tell();
+    },
+    status: () => books,
+  };
+}

@@ -1,0 +1,39 @@
+/** Why a profile could not be delivered, in one of eight words (facts, monitor-pipeline §7.1). */
+import { failureOf } from "../client/failure.ts";
+
+/** The closed set; a label of a metric. */
+export type UploadErrorClass = "timeout" | "canceled" | "unauthenticated" | "rate_limited" | "unavailable" | "tls" | "invalid" | "other";
+
+/** What OpenSSL and Node call a peer that cannot be spoken to by TLS. */
+const TLS = /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+const LONGEST_CHAIN = 5;
+
+/** The class of what an upload threw. */
+export function uploadClassOf(error: unknown): UploadErrorClass {
+  const failure = failureOf(error);
+  switch (failure?.class) {
+    case "timeout": return "timeout";
+    case "cancelled": return "canceled";
+    case "auth": case "forbidden": return "unauthenticated";
+    case "rate_limited": return "rate_limited";
+    case "server": case "unavailable": return "unavailable";
+    case "rejected": case "not_found": case "redirect": case "decode": case "too_large": return "invalid";
+    case "transport": return isTls(error) ? "tls" : "unavailable";
+    default: return isAbort(error) ? "canceled" : "other";
+  }
+}
+
+/** The code is that of the innermost cause. */
+function isTls(error: unknown): boolean {
+  let inner = error;
+  for (let depth = 0; depth < LONGEST_CHAIN && inner instanceof Error; depth++) {
+    const { code, cause } = inner as Error & { readonly code?: unknown };
+    if (typeof code === "string" && TLS.test(code)) return true;
+    inner = cause;
+  }
+  return false;
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && (error.name === "AbortError" || (error as { readonly code?: unknown }).code === "cancelled");
+}
