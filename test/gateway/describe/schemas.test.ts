@@ -2,11 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { breaks, flatten, type Baseline } from "../../../gateway/describe/flatten.ts";
-import { messageSchema, type SchemaOptions } from "../../../gateway/describe/json-schema.ts";
+import { messageSchema, type JsonSchema, type SchemaOptions } from "../../../gateway/describe/json-schema.ts";
 import { openApi } from "../../../gateway/describe/openapi.ts";
 import { methodTable } from "../../../gateway/methods.ts";
 import { comments } from "../../../src/gen/comments.ts";
-import { apiDocs, brokenPromises } from "../../../tools/api-docs.ts";
+import { StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
+import { apiDocs, brokenPromises, compare } from "../../../tools/api-docs.ts";
 import { CreateSampleRequestSchema, DedupSampleSchema, GetSampleResponseSchema, ListSamplesRequestSchema } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
 import { GetMonitorSampleResponseSchema } from "../../gen/steward/test/v1/monitor_sample_pb.ts";
 import { GetVaultSampleResponseSchema } from "../../gen/steward/test/v1/vault_sample_pb.ts";
@@ -76,6 +77,53 @@ describe("a baseline", () => {
 
   it("finds a version that is not its own", () => {
     expect(breaks(before, { ...before, schema_version: 2 })).toEqual(["schema_version: baseline 1, now 2"]);
+  });
+});
+
+describe("what the monitor's readers were promised", () => {
+  const promised = (name: string): Baseline => JSON.parse(readFileSync(join(root, `docs/schemas/${name}.baseline.json`), "utf8")) as Baseline;
+  const names = ["status", "config-summary", "cardinality"];
+  const before = new Map(names.map((name) => [name, promised(name)]));
+  const changed = (change: (paths: Record<string, string>) => void, version = 1): ReadonlyMap<string, Baseline> => {
+    const paths = { ...promised("status").paths };
+    change(paths);
+    return new Map([...before, ["status", { schema_version: version, paths }]]);
+  };
+
+  it("is published under the names that the contract's readers know, with versions of their own", () => {
+    for (const [name, { schema_version, paths }] of before) {
+      expect([name, schema_version, paths["schema_version"]]).toEqual([name, 1, "integer"]);
+      expect(Object.keys(paths)).toEqual(Object.keys(paths).toSorted());
+    }
+    expect(promised("status").paths).toMatchObject({ "api.endpoints[].duration_ms_series[]": "integer", "config.full{}.value": "any", "collectors[].checkpoint.lag_seconds": "integer", "services{}": "string" });
+    const { properties = {} } = messageSchema(StatusSchema, answer);
+    expect(properties["profiling"]?.properties?.["profiler_upload"]?.type).toEqual(["object", "null"]);
+    expect(properties["api"]?.properties?.["rate_limit"]?.type).toEqual(["object", "null"]);
+    expect(properties["collectors"]?.items?.properties?.["checkpoint"]?.type).toEqual(["object", "null"]);
+    const key = properties["config"]?.properties?.["full"]?.additionalProperties as JsonSchema | undefined;
+    expect(key?.properties?.["value"]).toEqual({});
+    expect(JSON.stringify(properties)).not.toContain('"required"');
+  });
+
+  it("is kept by what is the same or more", () => {
+    expect(compare(before, before)).toEqual([]);
+    expect(compare(before, changed((paths) => void (paths["a_new_field"] = "string")))).toEqual([]);
+  });
+
+  it("is broken by what is removed, renamed, retyped or of another version, and every break is listed", () => {
+    const one = changed((paths) => {
+      delete paths["health"];
+      delete paths["fleet.active"];
+      paths["fleet.running"] = "integer";
+      paths["refresh_ms"] = "string";
+    });
+    expect(compare(before, one)).toEqual(["status: fleet.active: REMOVED (was integer)", "status: health: REMOVED (was string)", "status: refresh_ms: changed from integer to string"]);
+    expect(compare(before, changed((paths) => void delete paths["health"], 2))).toEqual(["status: health: REMOVED (was string)", "status: schema_version: baseline 1, now 2"]);
+  });
+
+  it("is broken by a document that is gone, and unknown of one that has no baseline", () => {
+    expect(compare(before, new Map([...before].filter(([name]) => name !== "cardinality")))).toEqual(["cardinality: REMOVED"]);
+    expect(compare(new Map(), new Map([["status", promised("status")]]))).toEqual(["status: no baseline"]);
   });
 });
 

@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageInitShape } from "@bufbuild/proto
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { prepareWriter, writeMessage, type WriteOptions } from "../../../src/kernel/wire/write.ts";
-import { BytesInDedupSchema, DurationInDedupSchema, SameNameSchema } from "../../gen/steward/test/v1/broken_pb.ts";
+import { BytesInDedupSchema, DurationInDedupSchema, SameNameSchema, UnlessTextSchema } from "../../gen/steward/test/v1/broken_pb.ts";
 import { DedupSampleSchema, GetSampleResponseSchema, SampleKind } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
 import { GetMonitorSampleResponseSchema, MonitorState } from "../../gen/steward/test/v1/monitor_sample_pb.ts";
 import { UnstyledSchema } from "../../gen/steward/test/v1/unstyled_pb.ts";
@@ -111,6 +111,7 @@ describe("a declaration that cannot be written", () => {
     ["bytes outside of the tokens style", BytesInDedupSchema, "bytes"],
     ["a well-known type without a form", DurationInDedupSchema, "declares no REST style"],
     ["two fields under one name", SameNameSchema, "first"],
+    ["a field left out by what is no boolean", UnlessTextSchema, "unless text"],
     ["a file without a style", UnstyledSchema, "declares no REST style"],
   ])("shows at start: %s", (_what, schema: DescMessage, named) => {
     expect(() => prepareWriter(schema)).toThrow(named);

@@ -16,7 +16,67 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/test/v1/broken.proto.
  */
 export const file_steward_test_v1_broken: GenFile = /*@__PURE__*/
-  fileDesc("ChxzdGV3YXJkL3Rlc3QvdjEvYnJva2VuLnByb3RvEg9zdGV3YXJkLnRlc3QudjEiEgoQRm9yZ290dGVuUmVxdWVzdCITChFGb3Jnb3R0ZW5SZXNwb25zZSIaCgxGaXJzdFJlcXVlc3QSCgoCaWQYASABKAkiDwoNRmlyc3RSZXNwb25zZSIdCg1TZWNvbmRSZXF1ZXN0EgwKBG5hbWUYASABKAkiEAoOU2Vjb25kUmVzcG9uc2UiGgoMU3RyYXlSZXF1ZXN0EgoKAmlkGAEgASgJIg8KDVN0cmF5UmVzcG9uc2UiPQoNTmVzdGVkUmVxdWVzdBIsCgVpbm5lchgBIAEoCzIdLnN0ZXdhcmQudGVzdC52MS5TdHJheVJlcXVlc3QiEAoOTmVzdGVkUmVzcG9uc2UiHAoMQnl0ZXNJbkRlZHVwEgwKBGJsb2IYASABKAwiOgoPRHVyYXRpb25JbkRlZHVwEicKBHdhaXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iNgoIU2FtZU5hbWUSDQoFZmlyc3QYASABKAkSGwoGc2Vjb25kGAIgASgJQguSzhgHCgVmaXJzdDKAAQoPTm9BY2Nlc3NTZXJ2aWNlEm0KCUZvcmdvdHRlbhIhLnN0ZXdhcmQudGVzdC52MS5Gb3Jnb3R0ZW5SZXF1ZXN0GiIuc3Rld2FyZC50ZXN0LnYxLkZvcmdvdHRlblJlc3BvbnNlIhmC0+STAhMSES9hcGkvdjEvZm9yZ290dGVuMu0BChBDb2xsaWRpbmdTZXJ2aWNlEmkKBUZpcnN0Eh0uc3Rld2FyZC50ZXN0LnYxLkZpcnN0UmVxdWVzdBoeLnN0ZXdhcmQudGVzdC52MS5GaXJzdFJlc3BvbnNlIiGazhgCIAGC0+STAhUSEy9hcGkvdjEvdGhpbmdzL3tpZH0SbgoGU2Vjb25kEh4uc3Rld2FyZC50ZXN0LnYxLlNlY29uZFJlcXVlc3QaHy5zdGV3YXJkLnRlc3QudjEuU2Vjb25kUmVzcG9uc2UiI5rOGAIgAYLT5JMCFxIVL2FwaS92MS90aGluZ3Mve25hbWV9MoUBChRTdHJheVZhcmlhYmxlU2VydmljZRJtCgVTdHJheRIdLnN0ZXdhcmQudGVzdC52MS5TdHJheVJlcXVlc3QaHi5zdGV3YXJkLnRlc3QudjEuU3RyYXlSZXNwb25zZSIlms4YAiABgtPkkwIZEhcvYXBpL3YxL3N0cmF5L3ttaXNzaW5nfTJ9ChJOZXN0ZWRRdWVyeVNlcnZpY2USZwoGTmVzdGVkEh4uc3Rld2FyZC50ZXN0LnYxLk5lc3RlZFJlcXVlc3QaHy5zdGV3YXJkLnRlc3QudjEuTmVzdGVkUmVzcG9uc2UiHJrOGAIgAYLT5JMCEBIOL2FwaS92MS9uZXN0ZWRCCorOGAYIAhACGAJiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_duration, file_steward_options_v1_options]);
+  fileDesc("ChxzdGV3YXJkL3Rlc3QvdjEvYnJva2VuLnByb3RvEg9zdGV3YXJkLnRlc3QudjEiEgoQU3RyYXlCb2R5UmVxdWVzdCJBChFTdHJheUJvZHlSZXNwb25zZRIsCgVpbm5lchgBIAEoCzIdLnN0ZXdhcmQudGVzdC52MS5TdHJheVJlcXVlc3QiEQoPVGV4dEJvZHlSZXF1ZXN0IiAKEFRleHRCb2R5UmVzcG9uc2USDAoEdGV4dBgBIAEoCSISChBGb3Jnb3R0ZW5SZXF1ZXN0IhMKEUZvcmdvdHRlblJlc3BvbnNlIhoKDEZpcnN0UmVxdWVzdBIKCgJpZBgBIAEoCSIPCg1GaXJzdFJlc3BvbnNlIh0KDVNlY29uZFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIQCg5TZWNvbmRSZXNwb25zZSIaCgxTdHJheVJlcXVlc3QSCgoCaWQYASABKAkiDwoNU3RyYXlSZXNwb25zZSI9Cg1OZXN0ZWRSZXF1ZXN0EiwKBWlubmVyGAEgASgLMh0uc3Rld2FyZC50ZXN0LnYxLlN0cmF5UmVxdWVzdCIQCg5OZXN0ZWRSZXNwb25zZSIcCgxCeXRlc0luRGVkdXASDAoEYmxvYhgBIAEoDCI6Cg9EdXJhdGlvbkluRGVkdXASJwoEd2FpdBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiI0CgpVbmxlc3NUZXh0EgwKBHRleHQYASABKAkSGAoEcm93cxgCIAMoCUIKks4YBkoEdGV4dCI2CghTYW1lTmFtZRINCgVmaXJzdBgBIAEoCRIbCgZzZWNvbmQYAiABKAlCC5LOGAcKBWZpcnN0MoABCg9Ob0FjY2Vzc1NlcnZpY2USbQoJRm9yZ290dGVuEiEuc3Rld2FyZC50ZXN0LnYxLkZvcmdvdHRlblJlcXVlc3QaIi5zdGV3YXJkLnRlc3QudjEuRm9yZ290dGVuUmVzcG9uc2UiGYLT5JMCExIRL2FwaS92MS9mb3Jnb3R0ZW4y7QEKEENvbGxpZGluZ1NlcnZpY2USaQoFRmlyc3QSHS5zdGV3YXJkLnRlc3QudjEuRmlyc3RSZXF1ZXN0Gh4uc3Rld2FyZC50ZXN0LnYxLkZpcnN0UmVzcG9uc2UiIZrOGAIgAYLT5JMCFRITL2FwaS92MS90aGluZ3Mve2lkfRJuCgZTZWNvbmQSHi5zdGV3YXJkLnRlc3QudjEuU2Vjb25kUmVxdWVzdBofLnN0ZXdhcmQudGVzdC52MS5TZWNvbmRSZXNwb25zZSIjms4YAiABgtPkkwIXEhUvYXBpL3YxL3RoaW5ncy97bmFtZX0yhQEKFFN0cmF5VmFyaWFibGVTZXJ2aWNlEm0KBVN0cmF5Eh0uc3Rld2FyZC50ZXN0LnYxLlN0cmF5UmVxdWVzdBoeLnN0ZXdhcmQudGVzdC52MS5TdHJheVJlc3BvbnNlIiWazhgCIAGC0+STAhkSFy9hcGkvdjEvc3RyYXkve21pc3Npbmd9Mn0KEk5lc3RlZFF1ZXJ5U2VydmljZRJnCgZOZXN0ZWQSHi5zdGV3YXJkLnRlc3QudjEuTmVzdGVkUmVxdWVzdBofLnN0ZXdhcmQudGVzdC52MS5OZXN0ZWRSZXNwb25zZSIcms4YAiABgtPkkwIQEg4vYXBpL3YxL25lc3RlZDKJAgoQU3RyYXlCb2R5U2VydmljZRJ9CglTdHJheUJvZHkSIS5zdGV3YXJkLnRlc3QudjEuU3RyYXlCb2R5UmVxdWVzdBoiLnN0ZXdhcmQudGVzdC52MS5TdHJheUJvZHlSZXNwb25zZSIpms4YAiABgtPkkwIdYgdtaXNzaW5nEhIvYXBpL3YxL3N0cmF5LWJvZHkSdgoIVGV4dEJvZHkSIC5zdGV3YXJkLnRlc3QudjEuVGV4dEJvZHlSZXF1ZXN0GiEuc3Rld2FyZC50ZXN0LnYxLlRleHRCb2R5UmVzcG9uc2UiJZrOGAIgAYLT5JMCGWIEdGV4dBIRL2FwaS92MS90ZXh0LWJvZHlCCorOGAYIAhACGAJiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_duration, file_steward_options_v1_options]);
+
+/**
+ * @generated from message steward.test.v1.StrayBodyRequest
+ */
+export type StrayBodyRequest = Message<"steward.test.v1.StrayBodyRequest"> & {
+};
+
+/**
+ * Describes the message steward.test.v1.StrayBodyRequest.
+ * Use `create(StrayBodyRequestSchema)` to create a new message.
+ */
+export const StrayBodyRequestSchema: GenMessage<StrayBodyRequest> = /*@__PURE__*/
+  messageDesc(file_steward_test_v1_broken, 0);
+
+/**
+ * @generated from message steward.test.v1.StrayBodyResponse
+ */
+export type StrayBodyResponse = Message<"steward.test.v1.StrayBodyResponse"> & {
+  /**
+   * @generated from field: steward.test.v1.StrayRequest inner = 1;
+   */
+  inner?: StrayRequest | undefined;
+};
+
+/**
+ * Describes the message steward.test.v1.StrayBodyResponse.
+ * Use `create(StrayBodyResponseSchema)` to create a new message.
+ */
+export const StrayBodyResponseSchema: GenMessage<StrayBodyResponse> = /*@__PURE__*/
+  messageDesc(file_steward_test_v1_broken, 1);
+
+/**
+ * @generated from message steward.test.v1.TextBodyRequest
+ */
+export type TextBodyRequest = Message<"steward.test.v1.TextBodyRequest"> & {
+};
+
+/**
+ * Describes the message steward.test.v1.TextBodyRequest.
+ * Use `create(TextBodyRequestSchema)` to create a new message.
+ */
+export const TextBodyRequestSchema: GenMessage<TextBodyRequest> = /*@__PURE__*/
+  messageDesc(file_steward_test_v1_broken, 2);
+
+/**
+ * @generated from message steward.test.v1.TextBodyResponse
+ */
+export type TextBodyResponse = Message<"steward.test.v1.TextBodyResponse"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message steward.test.v1.TextBodyResponse.
+ * Use `create(TextBodyResponseSchema)` to create a new message.
+ */
+export const TextBodyResponseSchema: GenMessage<TextBodyResponse> = /*@__PURE__*/
+  messageDesc(file_steward_test_v1_broken, 3);
 
 /**
  * @generated from message steward.test.v1.ForgottenRequest
@@ -29,7 +89,7 @@ export type ForgottenRequest = Message<"steward.test.v1.ForgottenRequest"> & {
  * Use `create(ForgottenRequestSchema)` to create a new message.
  */
 export const ForgottenRequestSchema: GenMessage<ForgottenRequest> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 0);
+  messageDesc(file_steward_test_v1_broken, 4);
 
 /**
  * @generated from message steward.test.v1.ForgottenResponse
@@ -42,7 +102,7 @@ export type ForgottenResponse = Message<"steward.test.v1.ForgottenResponse"> & {
  * Use `create(ForgottenResponseSchema)` to create a new message.
  */
 export const ForgottenResponseSchema: GenMessage<ForgottenResponse> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 1);
+  messageDesc(file_steward_test_v1_broken, 5);
 
 /**
  * @generated from message steward.test.v1.FirstRequest
@@ -59,7 +119,7 @@ export type FirstRequest = Message<"steward.test.v1.FirstRequest"> & {
  * Use `create(FirstRequestSchema)` to create a new message.
  */
 export const FirstRequestSchema: GenMessage<FirstRequest> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 2);
+  messageDesc(file_steward_test_v1_broken, 6);
 
 /**
  * @generated from message steward.test.v1.FirstResponse
@@ -72,7 +132,7 @@ export type FirstResponse = Message<"steward.test.v1.FirstResponse"> & {
  * Use `create(FirstResponseSchema)` to create a new message.
  */
 export const FirstResponseSchema: GenMessage<FirstResponse> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 3);
+  messageDesc(file_steward_test_v1_broken, 7);
 
 /**
  * @generated from message steward.test.v1.SecondRequest
@@ -89,7 +149,7 @@ export type SecondRequest = Message<"steward.test.v1.SecondRequest"> & {
  * Use `create(SecondRequestSchema)` to create a new message.
  */
 export const SecondRequestSchema: GenMessage<SecondRequest> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 4);
+  messageDesc(file_steward_test_v1_broken, 8);
 
 /**
  * @generated from message steward.test.v1.SecondResponse
@@ -102,7 +162,7 @@ export type SecondResponse = Message<"steward.test.v1.SecondResponse"> & {
  * Use `create(SecondResponseSchema)` to create a new message.
  */
 export const SecondResponseSchema: GenMessage<SecondResponse> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 5);
+  messageDesc(file_steward_test_v1_broken, 9);
 
 /**
  * @generated from message steward.test.v1.StrayRequest
@@ -119,7 +179,7 @@ export type StrayRequest = Message<"steward.test.v1.StrayRequest"> & {
  * Use `create(StrayRequestSchema)` to create a new message.
  */
 export const StrayRequestSchema: GenMessage<StrayRequest> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 6);
+  messageDesc(file_steward_test_v1_broken, 10);
 
 /**
  * @generated from message steward.test.v1.StrayResponse
@@ -132,7 +192,7 @@ export type StrayResponse = Message<"steward.test.v1.StrayResponse"> & {
  * Use `create(StrayResponseSchema)` to create a new message.
  */
 export const StrayResponseSchema: GenMessage<StrayResponse> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 7);
+  messageDesc(file_steward_test_v1_broken, 11);
 
 /**
  * @generated from message steward.test.v1.NestedRequest
@@ -149,7 +209,7 @@ export type NestedRequest = Message<"steward.test.v1.NestedRequest"> & {
  * Use `create(NestedRequestSchema)` to create a new message.
  */
 export const NestedRequestSchema: GenMessage<NestedRequest> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 8);
+  messageDesc(file_steward_test_v1_broken, 12);
 
 /**
  * @generated from message steward.test.v1.NestedResponse
@@ -162,7 +222,7 @@ export type NestedResponse = Message<"steward.test.v1.NestedResponse"> & {
  * Use `create(NestedResponseSchema)` to create a new message.
  */
 export const NestedResponseSchema: GenMessage<NestedResponse> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 9);
+  messageDesc(file_steward_test_v1_broken, 13);
 
 /**
  * Bytes have no place in dedup's JSON.
@@ -181,7 +241,7 @@ export type BytesInDedup = Message<"steward.test.v1.BytesInDedup"> & {
  * Use `create(BytesInDedupSchema)` to create a new message.
  */
 export const BytesInDedupSchema: GenMessage<BytesInDedup> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 10);
+  messageDesc(file_steward_test_v1_broken, 14);
 
 /**
  * A well-known type without a form of its own.
@@ -200,7 +260,31 @@ export type DurationInDedup = Message<"steward.test.v1.DurationInDedup"> & {
  * Use `create(DurationInDedupSchema)` to create a new message.
  */
 export const DurationInDedupSchema: GenMessage<DurationInDedup> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 11);
+  messageDesc(file_steward_test_v1_broken, 15);
+
+/**
+ * A field that is left out unless something is true that can never be.
+ *
+ * @generated from message steward.test.v1.UnlessText
+ */
+export type UnlessText = Message<"steward.test.v1.UnlessText"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: repeated string rows = 2;
+   */
+  rows: string[];
+};
+
+/**
+ * Describes the message steward.test.v1.UnlessText.
+ * Use `create(UnlessTextSchema)` to create a new message.
+ */
+export const UnlessTextSchema: GenMessage<UnlessText> = /*@__PURE__*/
+  messageDesc(file_steward_test_v1_broken, 16);
 
 /**
  * Two fields under one name.
@@ -224,7 +308,7 @@ export type SameName = Message<"steward.test.v1.SameName"> & {
  * Use `create(SameNameSchema)` to create a new message.
  */
 export const SameNameSchema: GenMessage<SameName> = /*@__PURE__*/
-  messageDesc(file_steward_test_v1_broken, 12);
+  messageDesc(file_steward_test_v1_broken, 17);
 
 /**
  * A method without access.
@@ -301,4 +385,29 @@ export const NestedQueryService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_steward_test_v1_broken, 3);
+
+/**
+ * An answer whose body is no field of it, and one whose body is no message.
+ *
+ * @generated from service steward.test.v1.StrayBodyService
+ */
+export const StrayBodyService: GenService<{
+  /**
+   * @generated from rpc steward.test.v1.StrayBodyService.StrayBody
+   */
+  strayBody: {
+    methodKind: "unary";
+    input: typeof StrayBodyRequestSchema;
+    output: typeof StrayBodyResponseSchema;
+  },
+  /**
+   * @generated from rpc steward.test.v1.StrayBodyService.TextBody
+   */
+  textBody: {
+    methodKind: "unary";
+    input: typeof TextBodyRequestSchema;
+    output: typeof TextBodyResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_steward_test_v1_broken, 4);
 

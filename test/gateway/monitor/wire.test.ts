@@ -1,0 +1,159 @@
+/** The monitor's documents over every protocol, and the answers of its surface to what it does not serve. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { ConfigSummarySchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
+import { CardinalityInfoSchema } from "../../../src/gen/steward/monitor/v1/cardinality_pb.ts";
+import { Health, StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
+import { StatusService } from "../../../src/gen/steward/monitor/v1/status_service_pb.ts";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
+import { Secret } from "../../../src/kernel/base/secret.ts";
+import { bindService, type BoundService, type Handlers } from "../../../src/kernel/service.ts";
+import { schemaVersion } from "../../../src/kernel/wire/style.ts";
+import { connectCall, grpcClient, startGateway } from "../start-gateway.ts";
+import { filled } from "./documents.ts";
+
+const documents = ["/api/status.json", "/api/config.json", "/api/cardinality.json"] as const;
+const status: MessageInitShape<typeof StatusSchema> = { schemaVersion: schemaVersion(StatusSchema), health: Health.DEGRADED };
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+function statusService(overrides: Partial<Handlers<typeof StatusService.method>> = {}): BoundService {
+  return bindService(StatusService, {
+    getStatus: () => ({ status }),
+    getConfigSummary: () => ({ config: filled(ConfigSummarySchema) as MessageInitShape<typeof ConfigSummarySchema> }),
+    getCardinality: () => ({ cardinality: filled(CardinalityInfoSchema) as MessageInitShape<typeof CardinalityInfoSchema> }),
+    async *watchStatus() {
+      yield { status };
+      yield { status: { ...status, health: Health.HEALTHY } };
+    },
+    ...overrides,
+  });
+}
+
+interface Seen {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+async function ask(url: string, method: string, path: string, headers: OutgoingHttpHeaders = {}): Promise<Seen> {
+  const request = httpRequest(`${url}${path}`, { method, headers });
+  request.end();
+  const [response] = await once(request, "response") as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() };
+}
+
+describe("a document", () => {
+  it.each(documents)("%s is bare JSON that people can read, with its version first", async (path) => {
+    const { url } = await startGateway({ services: [statusService()] });
+    const answer = await ask(url, "GET", path);
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
+    expect(answer.body).toMatch(/^\{\n {2}"schema_version": \d+,\n {2}"/);
+    expect(answer.body.endsWith("\n}\n")).toBe(true);
+    const head = await ask(url, "HEAD", path);
+    expect([head.status, head.body, head.headers["content-length"]]).toEqual([200, "", String(Buffer.byteLength(answer.body))]);
+  });
+
+  it("of the configuration is a download", async () => {
+    const { url } = await startGateway({ services: [statusService()] });
+    expect((await ask(url, "GET", "/api/config.json")).headers["content-disposition"]).toBe('attachment; filename="steward-config.json"');
+    expect((await ask(url, "GET", "/api/status.json")).headers["content-disposition"]).toBeUndefined();
+  });
+
+  it("ignores what is asked for in a query", async () => {
+    const { url } = await startGateway({ services: [statusService()] });
+    expect((await ask(url, "GET", "/api/status.json?limit=x&network=%00")).status).toBe(200);
+  });
+
+  it("is inside a message over Connect and gRPC, and is watched there", async () => {
+    const { url, host } = await startGateway({ services: [statusService()] });
+    expect(await connectCall(url, "/steward.monitor.v1.StatusService/GetStatus", "{}")).toMatchObject({ status: 200, json: { status: { schemaVersion: 1, health: "HEALTH_DEGRADED" } } });
+    const client = grpcClient(host);
+    expect((await client.unary(StatusService.method.getStatus, {})).status?.health).toBe(Health.DEGRADED);
+    const seen: unknown[] = [];
+    for await (const message of client.stream(StatusService.method.watchStatus, {})) seen.push((message as { status?: { health: Health } }).status?.health);
+    expect(seen).toEqual([Health.DEGRADED, Health.HEALTHY]);
+  });
+
+  it("is not where no service serves it", async () => {
+    const { url } = await startGateway();
+    for (const path of documents) expect(await ask(url, "GET", path)).toMatchObject({ status: 404, body: "404 page not found\n" });
+  });
+});
+
+describe("an error of the surface", () => {
+  const token = Secret.of("operator-word", "test");
+  const adminToken = Secret.of("admin-word", "test");
+
+  it.each([
+    ["an unknown path", "GET", "/api/nothing.json", {}, 404, "404 page not found\n"],
+    ["a path with a slash too many", "GET", "/api/status.json/", {}, 404, "404 page not found\n"],
+    ["a method that changes things", "POST", "/api/status.json", {}, 405, "Method Not Allowed\n"],
+    ["an uncommon method", "OPTIONS", "/api/status.json", {}, 405, "Method Not Allowed\n"],
+    ["a path that is no text", "GET", "/api/%ff", {}, 400, "the path must begin with a slash and hold only percent signs that introduce UTF-8; write %25 for the sign itself\n"],
+  ])("is one line of text: %s", async (_what, method, path, headers, code, body) => {
+    const { url } = await startGateway({ services: [statusService()] });
+    const answer = await ask(url, method, path, headers);
+    expect([answer.status, answer.body, answer.headers["content-type"], answer.headers["x-content-type-options"]]).toEqual([code, body, "text/plain; charset=utf-8", "nosniff"]);
+    expect(answer.headers.allow).toBe(code === 405 ? "GET, HEAD" : undefined);
+  });
+
+  it("tells of what a handler says, and hides what went wrong inside", async () => {
+    for (const [error, code, body] of [
+      [new StewardError("not_ready", "the monitor is starting"), 503, /^the monitor is starting\n$/],
+      [new StewardError("exhausted", "too many at a time"), 503, /^too many at a time\n$/],
+      [new Error("password=hunter2"), 500, /^internal error; the log has it under request [0-9a-f-]+\n$/],
+    ] as const) {
+      const { url } = await startGateway({ services: [statusService({ getStatus: () => Promise.reject(error) })] });
+      const answer = await ask(url, "GET", "/api/status.json");
+      expect([answer.status, answer.headers["content-type"], answer.headers["retry-after"]]).toEqual([code, "text/plain; charset=utf-8", error instanceof StewardError && error.code === "exhausted" ? "1" : undefined]);
+      expect(answer.body).toMatch(body);
+    }
+  });
+
+  it("asks for the administrator's token, takes no other, and is counted by its reason", async () => {
+    const reasons: string[] = [];
+    const { url } = await startGateway({ services: [statusService()], auth: { token, adminToken, allowedHosts: [] }, adminRefused: (reason) => reasons.push(reason) });
+    const basic = (password: string): OutgoingHttpHeaders => ({ authorization: `Basic ${Buffer.from(`anybody:${password}`).toString("base64")}` });
+    for (const headers of [{}, { authorization: "Bearer operator-word" }, { authorization: "Bearer" }, basic("operator-word")] as OutgoingHttpHeaders[]) {
+      const answer = await ask(url, "GET", "/api/status.json", headers);
+      expect([answer.status, answer.body, answer.headers["www-authenticate"]]).toEqual([401, "Unauthorized\n", 'Basic realm="steward admin"']);
+    }
+    expect(reasons).toEqual(["missing_credentials", "bad_credentials", "bad_credentials", "bad_credentials"]);
+    for (const headers of [{ authorization: "bearer admin-word" }, basic("admin-word")]) expect((await ask(url, "GET", "/api/status.json", headers)).status).toBe(200);
+    expect((await connectCall(url, "/steward.monitor.v1.StatusService/GetStatus", "{}", { authorization: "Bearer operator-word" })).status).toBe(401);
+    expect((await connectCall(url, "/steward.monitor.v1.StatusService/GetStatus", "{}", { authorization: "Bearer admin-word" })).status).toBe(200);
+    expect((await ask(url, "GET", "/healthz")).status).toBe(200);
+    expect(reasons).toHaveLength(5);
+  });
+
+  it("takes the operator's token where there is no other", async () => {
+    const { url } = await startGateway({ services: [statusService()], auth: { token, allowedHosts: [] } });
+    expect((await ask(url, "GET", "/api/status.json", { authorization: "Bearer operator-word" })).status).toBe(200);
+    expect((await ask(url, "GET", "/api/status.json")).status).toBe(401);
+  });
+
+  it("says what to do about a foreign name and a foreign page, without a challenge", async () => {
+    const reasons: string[] = [];
+    const { url } = await startGateway({ services: [statusService()], adminRefused: (reason) => reasons.push(reason) });
+    const host = await ask(url, "GET", "/api/status.json", { host: "evil.example" });
+    expect([host.status, host.headers["www-authenticate"]]).toEqual([403, undefined]);
+    expect(host.body).toContain("gateway.allowed_hosts");
+    const page = await ask(url, "POST", "/steward.monitor.v1.StatusService/GetStatus", { "content-type": "application/json", "sec-fetch-site": "cross-site", "content-length": "0" });
+    expect(page.status).toBe(403);
+    expect(reasons).toEqual(["untrusted_host", "cross_site_request"]);
+    expect((await ask(url, "GET", "/api/status.json", { host: "localhost.:1" })).status).toBe(200);
+  });
+});
+
+it("every answer of the surface, errors and probes too, has the headers that keep it where it is", async () => {
+  const { url } = await startGateway({ services: [statusService()], auth: { token: Secret.of("word", "test"), allowedHosts: [] } });
+  for (const [path, authorization] of [...documents.map((each) => [each, "Bearer word"] as const), ["/api/status.json", ""], ["/api/nothing", ""], ["/healthz", ""], ["/readyz", ""]] as const) {
+    const { headers } = await ask(url, "GET", path, { authorization });
+    expect({ path, ...headers }).toMatchObject({ path, "content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store" });
+    expect(headers["strict-transport-security"]).toBeUndefined();
+  }
+});
