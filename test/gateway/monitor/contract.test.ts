@@ -1,11 +1,11 @@
 /** Every field of the contract's tables is in the documents, of its type, and left out by rule only. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { create, type DescMessage, type JsonObject, type JsonValue, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonObject, type JsonValue, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { messageSchema } from "../../../gateway/describe/json-schema.ts";
 import { CardinalityInfoSchema } from "../../../src/gen/steward/monitor/v1/cardinality_pb.ts";
-import { ConfigSummarySchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
+import { ConfigSummarySchema, ConfigValueSchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
 import { StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { schemaVersion } from "../../../src/kernel/wire/style.ts";
 import { plainMessage } from "../../../src/kernel/wire/write.ts";
@@ -103,7 +103,7 @@ describe("rows of a cardinality", () => {
 });
 
 describe("a key of the configuration", () => {
-  it.each([
+  const keys: readonly (readonly [string, MessageInitShape<typeof ConfigValueSchema>, object])[] = [
     ["a value", { value: { kind: { case: "numberValue", value: 8000 } } }, { value: 8000 }],
     ["a list", { value: { kind: { case: "listValue", value: { values: [{ kind: { case: "stringValue", value: "a" } }] } } } }, { value: ["a"] }],
     ["an empty list", { value: { kind: { case: "listValue", value: {} } } }, { value: [] }],
@@ -112,7 +112,8 @@ describe("a key of the configuration", () => {
     ["nothing", {}, {}],
     ["a secret that is not set", { secret: true, set: false, source: 1 }, { secret: true, set: false, source: "unset" }],
     ["a secret in a file", { secret: true, set: true, source: 3 }, { secret: true, set: true, source: "file" }],
-  ] as const)("is written with %s", (_what, init, expected) => {
+  ];
+  it.each(keys)("is written with %s", (_what, init, expected) => {
     expect(plain(ConfigSummarySchema, create(ConfigSummarySchema, { full: { "a.b": init } }))["full"]).toEqual({ "a.b": expected });
   });
 });
