@@ -4,6 +4,7 @@ import { k8sAuditMetrics } from "../catalogue/k8s-audit.ts";
 import { objectStoreMetrics } from "../catalogue/object-store.ts";
 import { k8sApiRequestRecord, k8sSessionRecord } from "../catalogue/records.ts";
 import { createK8sIntake } from "../k8s/intake.ts";
+import { createIngestObserver } from "../ingest/observer.ts";
 import { createBucket } from "../objectstore/bucket.ts";
 import { createFeed, type FeedDeps } from "../objectstore/feed.ts";
 import type { NetworkOptions, ObjectStoreOptions } from "../options.ts";
@@ -29,7 +30,9 @@ function defineFeed(kind: Kind): Collector {
     open(deps, options) {
       const bucket = createBucket(options);
       deps.closed.addEventListener("abort", () => bucket.close(), { once: true });
-      const feed = createFeed({ clock: deps.clock, log: deps.log, scope: deps.scope, evidence: deps.memory.evidence, bucket, accept: kind.accept(deps) }, kind.signal, options);
+      const observer = createIngestObserver(deps, { enabled: deps.options.selfObservability });
+      const received = (bytes: number): void => observer.received("objectstore", bytes);
+      const feed = createFeed({ clock: deps.clock, log: deps.log, scope: deps.scope, evidence: deps.memory.evidence, bucket, accept: kind.accept(deps), received }, kind.signal, options);
       return (tick) => feed.run({ nowMs: tick.nowMs, signal: tick.signal, sweep: tick.sweep, list: (ask) => tick.call(operations.listObjects, ask) });
     },
   });

@@ -33,6 +33,8 @@ export interface FeedDeps {
   readonly bucket: Bucket;
   /** Takes the rows of one object. */
   readonly accept: (rows: readonly unknown[], signal: AbortSignal, object: { readonly key: string; readonly name: ObjectName }) => Promise<IntakeReport>;
+  /** Told of each object that counted, in bytes after decompression. */
+  readonly received: (bytes: number) => void;
 }
 
 /** A feed of one kind of log. */
@@ -174,6 +176,7 @@ class BucketFeed implements Feed {
       await this.#state.ingested(key, name.timeMs, this.#kept(tick.nowMs));
       scope.add(objectstoreObjects, 1, {});
       scope.add(objectstoreRecords, report.accepted, {});
+      this.#deps.received(cost.bytes);
       return true;
     } catch (thrown) {
       tick.signal.throwIfAborted();

@@ -42,11 +42,12 @@ function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
     credentials: { accessKeyId: { sentSecret: "AKTEST", origin: "t" }, secretAccessKey: { sentSecret: "very-secret", origin: "t" }, sessionToken: undefined }, object: limits, cycle: limits, ...changes,
   };
   const rows: unknown[] = [];
+  const received: number[] = [];
   const lines: string[] = [];
   let refuse = false;
   const s3 = createBucket(options);
   const feed = createFeed({
-    clock, scope, evidence, bucket: s3, log: createLog({ level: "warn", format: "text", write: (line) => void lines.push(line), now: () => 0 }),
+    clock, scope, evidence, bucket: s3, received: (bytes) => void received.push(bytes), log: createLog({ level: "warn", format: "text", write: (line) => void lines.push(line), now: () => 0 }),
     accept: (given) => {
       if (refuse) return Promise.resolve({ accepted: 0, refused: { malformed: given.length } });
       rows.push(...given);
@@ -62,7 +63,7 @@ function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
     await feed.run({ nowMs, signal: new AbortController().signal, sweep, list: (ask) => ask() });
     sweep.commit();
   };
-  return { run, rows, series, lines, evidence, close: () => s3.close(), refuse: (on: boolean) => void (refuse = on) };
+  return { run, rows, received, series, lines, evidence, close: () => s3.close(), refuse: (on: boolean) => void (refuse = on) };
 }
 
 const put = (key: string, text: string | Uint8Array): void => void bucket.objects.set(key, typeof text === "string" ? Buffer.from(text) : text);
@@ -73,9 +74,10 @@ describe("A feed of an object store", () => {
     put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":2}\n{"a":3}\n');
     put(`${day}/10:30:00.json.gz`, gzipSync('{"logs":[{"a":1}]}'));
     put(`${day}/2026-11-20-11-30-00.ndjson.zst`, zstdCompressSync('[{"event":{"a":4}}]'));
-    const { run, rows, series, close } = setUp();
+    const { run, rows, received, series, close } = setUp();
     await run();
     expect(rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
+    expect(received, "bytes after decompression").toEqual([18, 16, 19]);
     expect(series()).toMatchObject({ objects: 3, records: 4, backlog: 0, gaps: 0, "gap.healthy": 1, "cursor.age": 1_800, "discovered.newest.age": 1_800, "scan.truncated": 0, "requests{get,success}": 3, "requests{list,success}": 1 });
     expect(bucket.signed.every((header) => header?.startsWith("AWS4-HMAC-SHA256 Credential=AKTEST/"))).toBe(true);
     await run(NOW_MS + 60_000);
