@@ -13,6 +13,7 @@ import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { adminRefusal, type AdminRefusal } from "./access/admin-refusal.ts";
 import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";
 import { createCors, type CorsDecision } from "./access/cors.ts";
+import { isServedBy, type Surface } from "./access/surface.ts";
 import { comments } from "../src/gen/comments.ts";
 import { describeRoutes } from "./describe/describe.ts";
 import { createHealth } from "./health.ts";
@@ -35,6 +36,8 @@ export interface GatewayDeps {
   readonly ids: Ids;
   /** Hears of each request; nobody does unless given. */
   readonly observe?: RequestObserver;
+  /** What of it all this listener answers for; all of it unless given. */
+  readonly surface?: Surface;
   /** Hears why the admin surface refused a request; nobody does unless given. */
   readonly adminRefused?: (reason: AdminRefusal) => void;
 }
@@ -57,8 +60,10 @@ export type Gateway = Listener;
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
   const draining = new AbortController();
   const surfaces = createSurfaces(deps, { draining: draining.signal, secured: options.tls !== undefined });
+  const isAdmin = deps.surface === "admin";
   const listener = createListener({
-    name: "gateway", setting: "gateway.listen", address: options.address, credential: deps.auth.token !== undefined,
+    ...(isAdmin ? { name: "admin", setting: "admin.listen" } : { name: "gateway", setting: "gateway.listen" }),
+    address: options.address, credential: deps.auth.token !== undefined || (isAdmin && deps.auth.adminToken !== undefined),
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     rescue: ["LIST", "SCAN"],
@@ -83,15 +88,17 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
   const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
   const ready = (): ProbeResult => (draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready());
-  const descs = services.map((service) => service.desc);
-  const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)]);
+  const { surface = "all" } = deps;
+  const rpc = surface === "admin" ? [] : services;
+  const descs = rpc.map((service) => service.desc);
+  const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)], (route) => isServedBy(surface, route));
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
   const surfaces: Surfaces = {
     draining,
     cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (head) => probeFor({ live: () => probes.live(), ready, components: () => probes.components?.() ?? [] }, head),
     rest: createRest({ table, authorize, validator, log, clock }),
-    rpc: createRpc({ services: [...services, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
+    rpc: createRpc({ services: [...rpc, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
   const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });
   return async (request, response) => {

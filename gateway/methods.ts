@@ -77,10 +77,13 @@ const ANY = "*";
 
 type Leaf = Map<string, Route>;
 
-/** Makes the table. Throws when a method has no access, two routes collide, or a rule names what its message has not. */
-export function methodTable(services: readonly BoundService[], plain: readonly PlainRoute[]): MethodTable {
+/**
+ * Makes the table; of the routes those that `keep` takes, all unless given. Throws when a method has no access, two routes
+ * collide, or a rule names what its message has not.
+ */
+export function methodTable(services: readonly BoundService[], plain: readonly PlainRoute[], keep: (route: Route) => boolean = () => true): MethodTable {
   const methods = services.flatMap((service) => service.desc.methods.map((rpc) => describeMethod(service, rpc)));
-  const routes: readonly Route[] = [...methods.flatMap(restRoutes), ...plain.map(plainRoute)];
+  const routes: readonly Route[] = [...methods.flatMap(restRoutes), ...plain.map(plainRoute)].filter(keep);
   const owners = routes.filter(ownsPrefix).map(ownerOf).sort((a, b) => b.prefix.length - a.prefix.length);
   const [tree, described] = [createPathTree<Leaf>(), createPathTree<Leaf>()];
   for (const route of routes) addRoute(owners.some((owner) => route !== owner.route && route.template.text.startsWith(owner.prefix)) ? described : tree, route);

@@ -5,7 +5,7 @@ import { create, type DescMessage, type JsonObject, type JsonValue, type Message
 import { describe, expect, it } from "vitest";
 import { messageSchema } from "../../../gateway/describe/json-schema.ts";
 import { CardinalityInfoSchema } from "../../../src/gen/steward/monitor/v1/cardinality_pb.ts";
-import { ConfigSummarySchema, ConfigValueSchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
+import { ConfigSummarySchema, type ConfigValueSchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
 import { StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { schemaVersion } from "../../../src/kernel/wire/style.ts";
 import { plainMessage } from "../../../src/kernel/wire/write.ts";

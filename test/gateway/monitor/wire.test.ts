@@ -3,15 +3,19 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { createGateway, type GatewayDeps } from "../../../gateway/gateway.ts";
 import { ConfigSummarySchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
 import { CardinalityInfoSchema } from "../../../src/gen/steward/monitor/v1/cardinality_pb.ts";
 import { Health, StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { StatusService } from "../../../src/gen/steward/monitor/v1/status_service_pb.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
+import { systemIds } from "../../../src/kernel/base/ids.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { bindService, type BoundService, type Handlers } from "../../../src/kernel/service.ts";
 import { schemaVersion } from "../../../src/kernel/wire/style.ts";
-import { connectCall, grpcClient, startGateway } from "../start-gateway.ts";
+import { connectCall, grpcClient, startGateway, systemService } from "../start-gateway.ts";
 import { filled } from "./documents.ts";
 
 const documents = ["/api/status.json", "/api/config.json", "/api/cardinality.json"] as const;
@@ -156,4 +160,35 @@ it("every answer of the surface, errors and probes too, has the headers that kee
     expect({ path, ...headers }).toMatchObject({ path, "content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store" });
     expect(headers["strict-transport-security"]).toBeUndefined();
   }
+});
+
+describe("with a listener of its own", () => {
+  const auth = { token: Secret.of("operator-word", "test"), adminToken: Secret.of("admin-word", "test"), allowedHosts: [] };
+  const [admin, operator] = [{ authorization: "Bearer admin-word" }, { authorization: "Bearer operator-word" }];
+
+  it("the surface is there and nowhere else, and probes answer on both", async () => {
+    const services = [statusService(), systemService()];
+    const house = await startGateway({ services, auth, surface: "house" });
+    const own = await startGateway({ services, auth, surface: "admin" });
+    for (const path of documents) expect([(await ask(house.url, "GET", path, admin)).status, (await ask(own.url, "GET", path, admin)).status]).toEqual([404, 200]);
+    for (const path of ["/api/v1/health", "/docs", "/openapi.json"]) expect([(await ask(house.url, "GET", path, operator)).status, (await ask(own.url, "GET", path, operator)).status]).toEqual([200, 404]);
+    for (const path of ["/healthz", "/readyz"]) expect([(await ask(house.url, "GET", path)).status, (await ask(own.url, "GET", path)).status]).toEqual([200, 200]);
+  });
+
+  it("rpc stays on the gateway, still for administrators only", async () => {
+    const house = await startGateway({ services: [statusService()], auth, surface: "house" });
+    const own = await startGateway({ services: [statusService()], auth, surface: "admin" });
+    const call = "/steward.monitor.v1.StatusService/GetStatus";
+    expect((await connectCall(house.url, call, "{}", admin)).status).toBe(200);
+    expect((await connectCall(house.url, call, "{}", operator)).status).toBe(401);
+    expect((await connectCall(own.url, call, "{}", admin)).status).toBe(404);
+  });
+
+  it("other machines reach it with the administrator's token alone, and not without any", () => {
+    const deps = { services: [], plain: [], probes: { live: () => ({ ok: true, reasons: [] }), ready: () => ({ ok: true, reasons: [] }), serviceReady: () => true }, clock: systemClock, ids: systemIds, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) };
+    const make = (given: Pick<GatewayDeps, "auth" | "surface">): unknown => createGateway({ ...deps, ...given }, { address: { host: "0.0.0.0", port: 0 } });
+    expect(() => make({ surface: "admin", auth: { allowedHosts: [] } })).toThrow("admin.listen");
+    expect(() => make({ surface: "house", auth: { adminToken: auth.adminToken, allowedHosts: [] } })).toThrow("gateway.listen");
+    expect(() => make({ surface: "admin", auth: { adminToken: auth.adminToken, allowedHosts: [] } })).not.toThrow();
+  });
 });
