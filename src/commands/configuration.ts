@@ -14,6 +14,8 @@ import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.t
 import { listenersApart } from "../kernel/config/listeners.ts";
 import { otlpKeys } from "../kernel/config/otlp-keys.ts";
 import { otlpSound } from "../kernel/config/otlp-options.ts";
+import { profilingKeys } from "../kernel/config/profiling-keys.ts";
+import { profileEndpointSound, profilerSound, profilesUsed } from "../kernel/config/profiling-options.ts";
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
 import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
 import { tracingKeys } from "../kernel/config/tracing-keys.ts";
@@ -21,13 +23,15 @@ import { selfVersionsAsked, updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import type { DaemonArguments } from "./arguments.ts";
+import { networkLabelUsed } from "./profiler-network.ts";
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, adminKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
+export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, adminKeys, profilingKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
-  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart, selfVersionsAsked, ...monitorChecks, analysisSound, paperlessUnread,
+  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
+  selfVersionsAsked, profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 
 /** A sound configuration with what follows from it. */

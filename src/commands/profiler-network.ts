@@ -1,0 +1,34 @@
+/** The network that profiles are tagged with, where there is one with a name that may be told. */
+import { createHash } from "node:crypto";
+import type { Config } from "../kernel/config/config.ts";
+import { atKey } from "../kernel/config/key-finding.ts";
+import type { Check } from "../kernel/config/load.ts";
+import { isTagValue, profiler } from "../kernel/config/profiling-keys.ts";
+import { networks } from "../monitor/config/network-keys.ts";
+import { privacy } from "../monitor/config/privacy-keys.ts";
+import { vpn } from "../monitor/config/provider-keys.ts";
+
+const HASH_CHARACTERS = 12;
+/** The credential's own network: what it is called is known only later. */
+const UNNAMED = "-";
+
+/** The value of the tag `network`; undefined for none. A name that privacy hides, or that a tag cannot hold, is hashed. */
+export function profilerNetwork(config: Config): string | undefined {
+  const label = config.get(profiler.networkLabel);
+  const name = onlyNetwork(config);
+  if (label === "off" || name === undefined) return undefined;
+  return label === "name" && config.get(privacy.network_name) && isTagValue(name) ? name : createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
+}
+
+/** A label without a network to tell. */
+export const networkLabelUsed: Check = {
+  needs: [profiler.networkLabel, profiler.enabled, networks, vpn.network],
+  run: (config) => (config.get(profiler.networkLabel) !== "off" && config.get(profiler.enabled) && onlyNetwork(config) === undefined
+    ? [atKey(config, profiler.networkLabel, "warning", { rule: "is not used: there is no single network with a configured name", remedy: "set vpn.network, or set it to off." })] : []),
+};
+
+function onlyNetwork(config: Config): string | undefined {
+  const listed = config.list(networks);
+  const name = listed.length === 0 ? config.get(vpn.network) : listed[0]?.name;
+  return listed.length > 1 || name === UNNAMED || name === "" ? undefined : name;
+}

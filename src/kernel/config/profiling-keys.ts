@@ -1,0 +1,122 @@
+/** The keys of profiles of this process: those that are asked for, and those that are sent (facts, monitor-api §8.2; RESOLUTIONS M34). What follows from them is in `profiling-options.ts`. */
+import type { Secret } from "../base/secret.ts";
+import type { Complaint } from "./findings.ts";
+import { defineKeyGroup, keysOf, type KeyGroup } from "./key-group.ts";
+import type { Schema } from "./key.ts";
+import { mapOfSecrets, mapOfTexts } from "./maps.ts";
+import { baseUrl, optionally } from "./rules.ts";
+import { boolean, duration, integer, oneOf, path, secret, text } from "./types.ts";
+
+interface ProfilingSection {
+  readonly mutexProfileFraction: number;
+  readonly blockProfileRate: number;
+}
+interface EnabledSection {
+  readonly enabled: boolean;
+}
+interface ProfilerSection {
+  readonly enabled: boolean;
+  readonly serverAddress: string;
+  readonly basicAuthUser: string;
+  readonly basicAuthPassword: Secret | undefined;
+  readonly tenantId: string;
+  readonly uploadRate: number;
+  readonly headers: ReadonlyMap<string, Secret>;
+  readonly tags: ReadonlyMap<string, string>;
+  readonly networkLabel: "off" | "hashed" | "name";
+}
+interface ProfilerTlsSection {
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly insecureSkipVerify: boolean;
+}
+interface ReloadSection {
+  readonly enabled: boolean;
+  readonly interval: number;
+}
+
+const SHORTEST_RATE_MS = 1_000;
+const LONGEST_RATE_MS = 600_000;
+const LONGEST_INTERVAL_MS = 86_400_000;
+/** Set by Steward, or by the backend. */
+const RESERVED_TAGS: ReadonlySet<string> = new Set(["service_version", "service_instance_id", "service_name", "network", "thread"]);
+
+/** `profiling` */
+export const profiling: KeyGroup<ProfilingSection> = defineKeyGroup<ProfilingSection>("profiling", {
+  mutexProfileFraction: { type: integer(0, 1_000_000), default: 5, help: "Accepted and not used: this runtime has no profile of locks." },
+  blockProfileRate: { type: integer(0, 1_000_000_000), default: 100_000, help: "Accepted and not used: this runtime has no profile of waiting." },
+});
+
+/** `profiling.profile_endpoint` */
+export const profileEndpoint: KeyGroup<EnabledSection> = defineKeyGroup<EnabledSection>("profiling.profile_endpoint", {
+  enabled: { type: boolean, default: false, help: "Serves profiles of this process to administrators below /debug/pprof/. Needs admin.auth.token or auth.token." },
+});
+
+/** `profiling.profiler` */
+export const profiler: KeyGroup<ProfilerSection> = defineKeyGroup<ProfilerSection>("profiling.profiler", {
+  enabled: { type: boolean, default: false, help: "Records profiles of this process all the time and sends them to server_address." },
+  serverAddress: { type: text, default: "", rule: optionally(baseUrl), help: "Base address of a server that takes profiles by Pyroscope's ingest API, e.g. http://localhost:4040." },
+  basicAuthUser: { type: text, default: "", help: "User of HTTP Basic at that server." },
+  basicAuthPassword: { type: secret, default: undefined, secret: true, help: "Password of HTTP Basic at that server." },
+  tenantId: { type: text, default: "", rule: headerText, help: "Tenant at that server, sent as X-Scope-OrgID. Empty: none." },
+  uploadRate: { type: duration, default: 60_000, rule: uploadTime, help: "Time that one profile covers, from 1s to 10m." },
+  headers: { type: mapOfSecrets({ limit: 64 }), default: new Map(), rule: headerNames, help: "Further headers of each upload; their values are secret." },
+  tags: { type: mapOfTexts({ limit: 32 }), default: new Map(), rule: tagsRule, help: "Tags of every profile, beside service_version and service_instance_id." },
+  networkLabel: { type: oneOf(["off", "hashed", "name"]), default: "off", help: "Whether profiles are tagged with the network that is collected: not at all, by twelve characters of a hash, or by name where pii_filter.network_name allows it. Not with several networks." },
+});
+
+/** `profiling.profiler.tls` */
+export const profilerTls: KeyGroup<ProfilerTlsSection> = defineKeyGroup<ProfilerTlsSection>("profiling.profiler.tls", {
+  caFile: { type: path, default: "", help: "PEM certificates that the server's is checked against. Empty: public authorities." },
+  certFile: { type: path, default: "", help: "PEM client certificate." },
+  keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
+  insecureSkipVerify: { type: boolean, default: false, help: "Accepts any certificate of the server." },
+});
+
+/** `profiling.profiler.span_profiles` */
+export const spanProfiles: KeyGroup<EnabledSection> = defineKeyGroup<EnabledSection>("profiling.profiler.span_profiles", {
+  enabled: { type: boolean, default: false, help: "Accepted where tracing and the profiler are on, and not used: profiles carry no spans." },
+});
+
+/** `profiling.profiler.credential_reload` */
+export const profilerReload: KeyGroup<ReloadSection> = defineKeyGroup<ReloadSection>("profiling.profiler.credential_reload", {
+  enabled: { type: boolean, default: false, help: "Reads files of headers, password and certificates again while Steward runs; what cannot be used leaves the last good one." },
+  interval: { type: duration, default: 30_000, rule: (ms) => (ms > LONGEST_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined), help: "Time between looks at those files, at least 5s." },
+});
+
+/** All of the above. */
+export const profilingKeys: Schema = keysOf(profiling, profileEndpoint, profiler, profilerTls, spanProfiles, profilerReload);
+
+function uploadTime(ms: number): Complaint | undefined {
+  return ms >= SHORTEST_RATE_MS && ms <= LONGEST_RATE_MS ? undefined : { rule: "must be from 1s to 10m" };
+}
+
+function headerText(value: string): Complaint | undefined {
+  return /^[\x20-\x7e]*$/.test(value) && value.trim() === value ? undefined : { rule: "must be plain ASCII without spaces around it" };
+}
+
+/** What the transport says itself. */
+function headerNames(headers: ReadonlyMap<string, Secret>): Complaint | undefined {
+  for (const name of headers.keys()) {
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return { rule: `${JSON.stringify(name.slice(0, 60))} is no name of a header` };
+    if (/^(?:host|content-type|content-length|transfer-encoding|connection|cookie|user-agent|expect|upgrade|keep-alive|te|trailer)$/i.test(name)) return { rule: `must not have ${name}: it is set by Steward`, remedy: "remove it." };
+  }
+  return undefined;
+}
+
+/** A name of a label of Prometheus, and a value that the form `{name=value,…}` can hold. */
+function tagsRule(tags: ReadonlyMap<string, string>): Complaint | undefined {
+  for (const [name, value] of tags) {
+    const shown = JSON.stringify(name.slice(0, 60));
+    if (!/^[A-Za-z_]\w{0,63}$/.test(name) || name.startsWith("__")) return { rule: `${shown} must be of letters, digits and underscores` };
+    if (RESERVED_TAGS.has(name)) return { rule: `${shown} is set by Steward`, remedy: "remove it." };
+    if (!isTagValue(value)) return { rule: `the value of ${shown} must be 1 to 128 characters without control characters and without , = { }` };
+  }
+  return undefined;
+}
+
+/** Whether a tag can have this value. */
+export function isTagValue(value: string): boolean {
+  return /^[^,={}\p{Cc}]{1,128}$/u.test(value);
+}
