@@ -38,6 +38,8 @@ export interface GatewayDeps {
   readonly observe?: RequestObserver;
   /** What of it all this listener answers for; all of it unless given. */
   readonly surface?: Surface;
+  /** Whether the status page is served with everything that belongs to it; it is unless said otherwise. */
+  readonly landing?: boolean;
   /** Hears why the admin surface refused a request; nobody does unless given. */
   readonly adminRefused?: (reason: AdminRefusal) => void;
 }
@@ -88,10 +90,10 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
   const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
   const ready = (): ProbeResult => (draining.aborted ? { ok: false, reasons: ["stopping"] } : probes.ready());
-  const { surface = "all" } = deps;
+  const { surface = "all", landing = true } = deps;
   const rpc = surface === "admin" ? [] : services;
   const descs = rpc.map((service) => service.desc);
-  const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)], (route) => isServedBy(surface, route));
+  const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)], (route) => isServedBy(surface, landing, route));
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
   const surfaces: Surfaces = {
     draining,

@@ -5,8 +5,15 @@ import type { DialectName } from "../../src/kernel/wire/style.ts";
 /** All of it, all but the admin surface, or the admin surface alone. Rpc stays where the house is, and probes answer everywhere. */
 export type Surface = "all" | "house" | "admin";
 
-/** Whether a route of REST is answered for by a surface. */
-export function isServedBy(surface: Surface, route: { readonly access: Access; readonly dialect: DialectName }): boolean {
-  const isAdmin = route.dialect === "monitor" && route.access === Access.ADMIN;
-  return surface === "all" || (surface === "admin") === isAdmin;
+/** What is asked of a route. */
+export interface ServedRoute {
+  readonly access: Access;
+  readonly dialect: DialectName;
+  readonly template: { readonly text: string };
+}
+
+/** Whether a route of REST is answered for by a surface. Without `landing` of the admin surface only `/debug/` is left (RESOLUTIONS M21). */
+export function isServedBy(surface: Surface, landing: boolean, { access, dialect, template }: ServedRoute): boolean {
+  if (dialect !== "monitor" || access !== Access.ADMIN) return surface !== "admin";
+  return surface !== "house" && (landing || template.text.startsWith("/debug/"));
 }

@@ -39,13 +39,15 @@ export interface IndexPageOptions {
   readonly documents: boolean;
   /** The tokens service runs. */
   readonly tokens: boolean;
+  /** The status page is elsewhere or nowhere: then this one is the operator's, not the administrator's. */
+  readonly aside?: boolean;
 }
 
 /** The route. */
 export function indexRoute(options: IndexPageOptions): PlainRoute {
   const body = page(options);
   const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", "content-security-policy": contentPolicy({ styles: [STYLE] }) };
-  return { verb: "GET", template: "/", access: Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
+  return { verb: "GET", template: "/", access: options.aside === true ? Access.OPERATOR : Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
 }
 
 function page({ demo, documents, tokens }: IndexPageOptions): string {

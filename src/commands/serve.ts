@@ -2,7 +2,7 @@
 import { fstatSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
-import type { Gateway } from "../../gateway/gateway.ts";
+import type { Gateway, GatewayDeps } from "../../gateway/gateway.ts";
 import { openArchive } from "../dedup/archives/open.ts";
 import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
@@ -31,6 +31,8 @@ import type { Scheduler } from "../kernel/supervisor/schedule.ts";
 import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
+import type { UpdateCheck } from "../kernel/updates/update-check.ts";
+import { adminListener, adminPlace, countAdminRefusals } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { startDemoNetwork } from "./demo-network.ts";
 import { heedUncaught, type EndProcess } from "./end-process.ts";
@@ -38,7 +40,9 @@ import { indexRoute } from "./index-page.ts";
 import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
+import { houseProfiling, type HouseProfiling } from "./profiling.ts";
 import { isJournalled, placeTokens, type PlacedTokens } from "./tokens.ts";
+import { houseUpdates } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
 
 /** Everything is stopped within this time, or left behind. */
@@ -62,6 +66,8 @@ interface House {
   readonly state: StateFactory;
   readonly tokens: PlacedTokens | undefined;
   readonly monitor: PlacedMonitor | undefined;
+  readonly profiling: HouseProfiling;
+  readonly updates: UpdateCheck;
   dedup?: Dedup;
   /** The stores on their way to be closed. */
   closing?: Promise<void> | undefined;
@@ -83,7 +89,10 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   announce({ configuration, log });
   const demoNetwork = configuration.demo.demo && config.get(servicesMonitor) ? await startDemoNetwork({ clock: systemClock, ids: systemIds, log: log.child("demo") }, config) : undefined;
   const monitor = config.get(servicesMonitor) ? placeMonitor({ options: monitorOptionsOf(configuration, process.env, demoNetwork?.options), telemetry: telemetry.telemetry, log, needs: [TELEMETRY] }) : undefined;
-  const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  const facts = { clock: systemClock, ids: systemIds, version: stewardVersion(), scope: telemetry.scope };
+  const profiling = houseProfiling({ ...facts, config, log: log.child("profiler"), environment: process.env });
+  const updates = houseUpdates({ ...facts, configuration, log: log.child("updates") });
+  const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
@@ -134,7 +143,9 @@ function components(house: House): Component[] {
   if (house.tokens !== undefined) parts.push(house.tokens.component);
   if (house.monitor !== undefined) parts.push(house.monitor.component);
   if (house.telemetry.telemetry.pull !== undefined) parts.push(house.telemetry.telemetry.pull);
-  parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)));
+  const admin = adminListener(config, servicesOf(house), () => served(house));
+  if (admin !== undefined) parts.push(admin);
+  parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)), house.updates, ...house.profiling.components);
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;
@@ -177,32 +188,39 @@ async function archiveRows({ configuration }: House): Promise<ArchiveConfig[]> {
 }
 
 function gatewayComponent(house: House): Component {
-  const { configuration, log, supervisor } = house;
-  const { config } = configuration;
+  const { config } = house.configuration;
   return {
     name: "gateway", needs: servicesOf(house), readiness: "required",
     async start() {
-      const token = config.get(authToken);
-      const service = house.dedup?.service;
-      const vault = house.tokens?.current()?.service;
-      house.gateway = createGateway({
-        services: [...(service?.rpc ?? []), ...(vault?.rpc ?? [])],
-        plain: [...(vault?.plain ?? []), ...(service === undefined ? [] : [...service.plain, metricsRoute(house.telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo, documents: service !== undefined, tokens: vault !== undefined })],
-        probes: {
-          live: () => ({ ok: true, reasons: [] }),
-          ready: () => readyOf(house),
-          components: () => supervisor.states(),
-          serviceReady: (name) => (name.startsWith("steward.tokens.") ? house.tokens?.current()?.front.isOpen() : house.dedup?.healthy()) ?? false,
-        },
-        auth: { ...(token === undefined ? {} : { token }), allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
-        log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: house.telemetry.observe,
-      }, { address: config.get(gatewayListen), ...tlsOf(config) });
+      house.gateway = createGateway({ ...served(house), surface: adminPlace(config).surface }, { address: config.get(gatewayListen), ...tlsOf(config) });
       await house.gateway.start();
       house.telemetry.reportPort(house.gateway);
     },
     async stop(deadlineMs) {
       await house.gateway?.stop(deadlineMs);
     },
+  };
+}
+
+/** All that is served, once every service runs. */
+function served(house: House): GatewayDeps {
+  const { configuration, log, supervisor, telemetry } = house;
+  const { config } = configuration;
+  const { auth, landing, surface } = adminPlace(config);
+  const token = config.get(authToken);
+  const service = house.dedup?.service;
+  const vault = house.tokens?.current()?.service;
+  return {
+    services: [...(service?.rpc ?? []), ...(vault?.rpc ?? [])],
+    plain: [...(vault?.plain ?? []), ...house.profiling.routes, ...(service === undefined ? [] : [...service.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo, documents: service !== undefined, tokens: vault !== undefined, aside: surface === "house" })],
+    probes: {
+      live: () => ({ ok: true, reasons: [] }),
+      ready: () => readyOf(house),
+      components: () => supervisor.states(),
+      serviceReady: (name) => (name.startsWith("steward.tokens.") ? house.tokens?.current()?.front.isOpen() : house.dedup?.healthy()) ?? false,
+    },
+    auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
+    log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
 

@@ -8,12 +8,13 @@ import { ConfigSummarySchema } from "../../../src/gen/steward/monitor/v1/config_
 import { CardinalityInfoSchema } from "../../../src/gen/steward/monitor/v1/cardinality_pb.ts";
 import { Health, StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { StatusService } from "../../../src/gen/steward/monitor/v1/status_service_pb.ts";
+import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
-import { bindService, type BoundService, type Handlers } from "../../../src/kernel/service.ts";
+import { bindService, type BoundService, type Handlers, type PlainRoute } from "../../../src/kernel/service.ts";
 import { schemaVersion } from "../../../src/kernel/wire/style.ts";
 import { connectCall, grpcClient, startGateway, systemService } from "../start-gateway.ts";
 import { filled } from "./documents.ts";
@@ -173,6 +174,13 @@ describe("with a listener of its own", () => {
     for (const path of documents) expect([(await ask(house.url, "GET", path, admin)).status, (await ask(own.url, "GET", path, admin)).status]).toEqual([404, 200]);
     for (const path of ["/api/v1/health", "/docs", "/openapi.json"]) expect([(await ask(house.url, "GET", path, operator)).status, (await ask(own.url, "GET", path, operator)).status]).toEqual([200, 404]);
     for (const path of ["/healthz", "/readyz"]) expect([(await ask(house.url, "GET", path)).status, (await ask(own.url, "GET", path)).status]).toEqual([200, 200]);
+  });
+
+  it("a status page that is off takes its documents along, and leaves probes and profiles", async () => {
+    const profile: PlainRoute = { verb: "GET", template: "/debug/pprof/heap", access: Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers: {}, body: "heap" }) };
+    const { url } = await startGateway({ services: [statusService(), systemService()], plain: [profile], landing: false });
+    for (const path of [...documents, "/"]) expect(await ask(url, "GET", path)).toMatchObject({ status: 404, body: "404 page not found\n" });
+    for (const path of ["/debug/pprof/heap", "/healthz", "/readyz", "/api/v1/health"]) expect((await ask(url, "GET", path)).status).toBe(200);
   });
 
   it("rpc stays on the gateway, still for administrators only", async () => {

@@ -1,0 +1,60 @@
+/** The admin surface in the house: where it is served, who may see it, and what is counted of those who may not. */
+import type { AdminRefusal } from "../../gateway/access/admin-refusal.ts";
+import type { AuthOptions } from "../../gateway/access/authorize.ts";
+import type { Surface } from "../../gateway/access/surface.ts";
+import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
+import { adminEnabled, adminLandingPage, adminListen, adminTls, adminToken } from "../kernel/config/admin-keys.ts";
+import type { Config } from "../kernel/config/config.ts";
+import type { ListenTls } from "../kernel/listen/listener.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
+import { adminAuthRejected } from "../monitor/catalogue/publishing.ts";
+import { tellsOfItself } from "./telemetry-options.ts";
+
+/** What the configuration says of it to the gateway. */
+export interface AdminPlace {
+  /** What of it all the gateway answers for. */
+  readonly surface: Surface;
+  /** Whether the status page and what belongs to it is served. */
+  readonly landing: boolean;
+  readonly auth: Pick<AuthOptions, "adminToken">;
+}
+
+/** The admin surface as configured: on the gateway, on a listener of its own (RESOLUTIONS §2, Listeners), or nowhere. */
+export function adminPlace(config: Config): AdminPlace {
+  const token = config.get(adminToken);
+  return {
+    surface: config.get(adminEnabled) && config.get(adminListen) === undefined ? "all" : "house",
+    landing: config.get(adminLandingPage), auth: token === undefined ? {} : { adminToken: token },
+  };
+}
+
+/** Counts refusals by their reason, where the process tells of itself. */
+export function countAdminRefusals(config: Config, scope: Scope): (reason: AdminRefusal) => void {
+  const counts = tellsOfItself(config);
+  return (reason) => {
+    if (counts) scope.add(adminAuthRejected, 1, { reason });
+  };
+}
+
+/** The listener of its own; undefined when none is configured. `deps` are the gateway's, asked for at the start. */
+export function adminListener(config: Config, needs: readonly string[], deps: () => GatewayDeps): Component | undefined {
+  const address = config.get(adminListen);
+  if (address === undefined || !config.get(adminEnabled)) return undefined;
+  let listener: Gateway | undefined;
+  return {
+    name: "admin", needs, readiness: "required",
+    async start() {
+      listener = createGateway({ ...deps(), surface: "admin" }, { address, ...tlsOf(config) });
+      await listener.start();
+    },
+    async stop(deadlineMs) {
+      await listener?.stop(deadlineMs);
+    },
+  };
+}
+
+function tlsOf(config: Config): { readonly tls?: ListenTls } {
+  const [certFile, keyFile] = [config.get(adminTls.certFile), config.get(adminTls.keyFile)];
+  return certFile === "" ? {} : { tls: { certFile, keyFile } };
+}
