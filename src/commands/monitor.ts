@@ -54,7 +54,7 @@ export function placeMonitor({ options, telemetry, log, needs, on = "thread" }: 
     return undefined;
   }
   const deps: HostDeps = { clock: systemClock, ids: systemIds, log, ports: () => portsOf(telemetry), drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)) };
-  const host = placeService(deps, monitorModule, { on, options, needs, readiness: "reported", heapMb: HEAP_MB });
+  const host = placeService(deps, monitorModule, { on, options, needs, readiness: "reported", heapMb: HEAP_MB, variables: ambientVariables(options) });
   const { component } = telemetry;
   return {
     component: host, ready: readiness(host),
@@ -66,6 +66,12 @@ export function placeMonitor({ options, telemetry, log, needs, on = "thread" }: 
       },
     },
   };
+}
+
+/** Buckets without credentials of their own are read with those of the machine, which the store's library finds in these variables. */
+function ambientVariables({ networks }: MonitorOptions): readonly string[] {
+  const feeds = networks.flatMap(({ collectors: { flowlogs, auditlogs, k8sAudit } }) => [flowlogs?.objectStore, auditlogs?.objectStore, k8sAudit?.objectStore]);
+  return feeds.some((feed) => feed !== undefined && feed.credentials === undefined) ? ["AWS_"] : [];
 }
 
 function portsOf(telemetry: Pick<Telemetry, "port">): ReturnType<NonNullable<HostDeps["ports"]>> {

@@ -28,6 +28,8 @@ export interface HostSpec {
   readonly readiness: Component["readiness"];
   /** Largest heap of a thread of its own; V8's default unless given. */
   readonly heapMb: number | undefined;
+  /** Beginnings of further variables that a thread of its own may see. */
+  readonly variables: readonly string[];
 }
 
 /** How a service that broke is started again. */

@@ -128,7 +128,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
     const workerData: Boot = { code: this.spec.code, options: this.spec.options, log, ports };
     const { heapMb } = this.spec;
     return new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData, transferList: Object.values(ports), name: this.name, env: threadEnvironment(process.env),
+      workerData, transferList: Object.values(ports), name: this.name, env: threadEnvironment(process.env, this.spec.variables),
       ...(heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
     });
   }

@@ -321,5 +321,6 @@ describe("a service in a thread of its own", () => {
   it("sees no variable that may hold a secret", async () => {
     const { threadEnvironment } = await import("../../../src/kernel/threads/boot.ts");
     expect(threadEnvironment({ PATH: "/bin", https_proxy: "p", STEWARD_AUTH__TOKEN: "canary", PAPERLESS_API_TOKEN: "canary", AI_OPENAI_API_KEY: "canary" })).toEqual({ PATH: "/bin", https_proxy: "p" });
+    expect(threadEnvironment({ PATH: "/bin", AWS_REGION: "r", AWSOME: "x" }, ["AWS_"])).toEqual({ PATH: "/bin", AWS_REGION: "r" });
   });
 });
