@@ -103,20 +103,33 @@ function relationsOf(roster: readonly Machine[], random: Random, clients: number
 
 /** Collects what each node counted within one minute. */
 class Ledger {
-  readonly #entries = new Map<Device, { readonly peers: Set<Device>; readonly traffic: Record<Traffic, Connection[]> }>();
+  readonly #entries = new Map<Device, { readonly peers: Set<Device>; readonly traffic: Record<Traffic, Map<string, Connection>> }>();
 
+  /** A node counts once for each pair of ends, however many conversations took that way. */
   add(reporter: Device, peer: Device, traffic: Traffic, connection: Connection): void {
-    const known = this.#entries.get(reporter) ?? { peers: new Set(), traffic: { virtual: [], subnet: [], exit: [], physical: [] } };
+    const known = this.#entries.get(reporter) ?? { peers: new Set(), traffic: { virtual: new Map(), subnet: new Map(), exit: new Map(), physical: new Map() } };
     this.#entries.set(reporter, known);
     known.peers.add(peer);
-    known.traffic[traffic].push(connection);
+    const { proto, src, dst = "" } = connection;
+    const ends = `${proto ?? ""} ${src} ${dst}`;
+    const before = known.traffic[traffic].get(ends);
+    known.traffic[traffic].set(ends, before === undefined ? connection : added(before, connection));
   }
 
   reports(minute: number, random: Random): FlowReport[] {
     const toMs = (minute + 1) * MINUTE_MS;
-    const reports = [...this.#entries].map(([reporter, { peers, traffic }]) => ({ reporter, peers: [...peers], fromMs: toMs - MINUTE_MS, toMs, loggedMs: toMs + latenessMs(random), traffic }));
+    const reports = [...this.#entries].map(([reporter, { peers, traffic }]) => ({ reporter, peers: [...peers], fromMs: toMs - MINUTE_MS, toMs, loggedMs: toMs + latenessMs(random), traffic: listed(traffic) }));
     return reports.toSorted((a, b) => a.loggedMs - b.loggedMs);
   }
+}
+
+function listed({ virtual, subnet, exit, physical }: Readonly<Record<Traffic, Map<string, Connection>>>): FlowReport["traffic"] {
+  return { virtual: [...virtual.values()], subnet: [...subnet.values()], exit: [...exit.values()], physical: [...physical.values()] };
+}
+
+function added(before: Connection, { txPkts = 0, txBytes = 0, rxPkts = 0, rxBytes = 0 }: Connection): Connection {
+  const { txPkts: sent = 0, txBytes: sentBytes = 0, rxPkts: received = 0, rxBytes: receivedBytes = 0, ...ends } = before;
+  return counted({ ...ends, txPkts: sent + txPkts, txBytes: sentBytes + txBytes, rxPkts: received + rxPkts, rxBytes: receivedBytes + rxBytes });
 }
 
 function latenessMs(random: Random): number {

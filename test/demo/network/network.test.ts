@@ -102,6 +102,11 @@ describe("flows", () => {
   const all = (kind: Traffic): readonly Connection[] => reports.flatMap(({ traffic }) => traffic[kind]);
   const bytes = (list: readonly Connection[]): number => list.reduce((sum, { txBytes = 0, rxBytes = 0 }) => sum + txBytes + rxBytes, 0);
 
+  it("name each pair of ends once in a report: a node counts together what went the same way", () => {
+    const pairs = reports.flatMap(({ traffic }, report) => Object.entries(traffic).flatMap(([kind, connections]) => connections.map(({ proto, src, dst }) => JSON.stringify([report, kind, proto, src, dst]))));
+    expect(new Set(pairs).size).toBe(pairs.length);
+  });
+
   it("have the shares that were measured", () => {
     const [physical, others] = [all("physical"), [...all("virtual"), ...all("subnet"), ...all("exit")]];
     const total = physical.length + others.length;
