@@ -25,3 +25,6 @@ await generateApiDocs(process.argv.includes("--baseline"));
 
 const { writeConfigDocs } = await import("./config-docs.ts");
 writeConfigDocs();
+
+const { writeMetricsDocs } = await import("./metrics-docs.ts");
+writeMetricsDocs();

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
+import { monitorMetrics } from "../../src/monitor/catalogue/metrics.ts";
+import { monitorRecords } from "../../src/monitor/catalogue/records.ts";
+import { tokensMetrics } from "../../src/tokens/telemetry/metrics.ts";
+import { METRICS_PAGE, metricsPage } from "../../tools/metrics-docs.ts";
+
+const rows = [...houseMetrics, ...tokensMetrics, ...monitorMetrics];
+const page = metricsPage(rows, monitorRecords);
+
+describe("the reference page of metrics and records", () => {
+  it("is the committed one; `npm run generate` writes it anew", () => {
+    expect(readFileSync(METRICS_PAGE, "utf8")).toBe(page);
+  });
+
+  it("has every row once", () => {
+    for (const { name } of rows) expect(page.match(new RegExp(`<br>\`${name.replaceAll(".", "\\.")}\` \\|`, "g"))).toHaveLength(1);
+    for (const { name } of monitorRecords) expect(page.split("\n").filter((line) => line.startsWith(`| \`${name}\``) || line.startsWith(`| \`${name}.‹`))).toHaveLength(1);
+  });
+});
