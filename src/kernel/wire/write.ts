@@ -77,16 +77,16 @@ function putOf(field: DescField, name: string): Put {
     const value = read(message);
     if (value === undefined || (unsetEnum !== undefined && value === unsetEnum)) {
       if (absent !== undefined) out[name] = absent;
-    } else if (!mayOmit(message) || !isEmpty(value)) {
+    } else if (mayOmit === undefined || !mayOmit(message) || !isEmpty(value)) {
       out[name] = form(value);
     }
   };
 }
 
-/** Whether the field is left out of a message when it is empty. */
-function omissionOf(field: DescField): (message: Fields) => boolean {
+/** Whether the field is left out of a message when it is empty; undefined when it never is. */
+function omissionOf(field: DescField): ((message: Fields) => boolean) | undefined {
   const { omitEmpty, omitUnless } = fieldStyleOf(field);
-  if (omitUnless === "") return () => omitEmpty;
+  if (omitUnless === "") return omitEmpty ? () => true : undefined;
   const judge = field.parent.fields.find((beside) => beside.name === omitUnless);
   assert(judge?.scalar === ScalarType.BOOL && judge.fieldKind === "scalar", `${describe(field)} is left out unless ${omitUnless}, which is no boolean field beside it`);
   const { localName } = judge;

@@ -1,5 +1,5 @@
 /** The monitor's documents over every protocol, and the answers of its surface to what it does not serve. */
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,8 @@ import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
-import { bindService, type BoundService, type Handlers, type PlainRoute } from "../../../src/kernel/service.ts";
+import { bindService, type BoundService, type Handlers, type PlainRoute, type UnaryHandler } from "../../../src/kernel/service.ts";
+import { writeRestJson } from "../../../src/kernel/wire/rest-json.ts";
 import { schemaVersion } from "../../../src/kernel/wire/style.ts";
 import { connectCall, grpcClient, startGateway, systemService } from "../start-gateway.ts";
 import { filled } from "./documents.ts";
@@ -60,6 +61,13 @@ describe("a document", () => {
     expect(answer.body.endsWith("\n}\n")).toBe(true);
     const head = await ask(url, "HEAD", path);
     expect([head.status, head.body, head.headers["content-length"]]).toEqual([200, "", String(Buffer.byteLength(answer.body))]);
+  });
+
+  it.each(documents)("%s is the same when the service has written it where it runs", async (path) => {
+    const service = statusService();
+    const written: BoundService = { ...service, json: (method) => async (request, call) => Buffer.from(writeRestJson(method, create(method.output, await (service.handler(method) as UnaryHandler<DescMessage, DescMessage>)(request, call)))) };
+    const [here, there] = [await startGateway({ services: [service] }), await startGateway({ services: [written] })];
+    expect((await ask(there.url, "GET", path)).body).toBe((await ask(here.url, "GET", path)).body);
   });
 
   it("of the configuration is a download", async () => {
