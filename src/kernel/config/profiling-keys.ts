@@ -98,7 +98,8 @@ function headerText(value: string): Complaint | undefined {
 
 /** What the transport says itself. */
 function headerNames(headers: ReadonlyMap<string, Secret>): Complaint | undefined {
-  for (const name of headers.keys()) {
+  for (const [name, value] of headers) {
+    if (!value.use((text) => /^[\t\x20-\x7e]*$/.test(text))) return { rule: `the value of ${JSON.stringify(name.slice(0, 60))} holds characters that a header cannot carry` };
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return { rule: `${JSON.stringify(name.slice(0, 60))} is no name of a header` };
     if (/^(?:host|content-type|content-length|transfer-encoding|connection|cookie|user-agent|expect|upgrade|keep-alive|te|trailer)$/i.test(name)) return { rule: `must not have ${name}: it is set by Steward`, remedy: "remove it." };
   }
