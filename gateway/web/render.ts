@@ -1,4 +1,5 @@
 /** Views written out as HTML (WHATWG HTML §13.3). What is not a tag of a template is escaped: there is no way around it. */
+import { isValidElement } from "preact";
 import { assert } from "../../src/kernel/base/errors.ts";
 import type { View } from "./html.ts";
 
@@ -29,13 +30,8 @@ function write(part: unknown, out: string[], depth: number): void {
     for (const each of part as readonly unknown[]) write(each, out, depth + 1);
     return;
   }
-  assert(isView(part), "a part of a template is text, a number, a view or a list of these");
-  writeElement(part, out, depth);
-}
-
-// A vnode of preact is told by its constructor, which it sets to undefined so that no JSON can look like one.
-function isView(part: unknown): part is View {
-  return typeof part === "object" && part !== null && "type" in part && "props" in part && part.constructor === undefined;
+  assert(isValidElement(part), "a part of a template is text, a number, a view or a list of these");
+  writeElement(part as View, out, depth);
 }
 
 function writeElement({ type, props }: View, out: string[], depth: number): void {

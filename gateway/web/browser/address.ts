@@ -1,0 +1,40 @@
+/** A page's choices live in the address: links and filters change it, and the page is drawn again without being loaded. */
+
+/** What the address says. */
+export interface Address {
+  readonly params: URLSearchParams;
+  /** After the hash; empty when there is none. */
+  readonly fragment: string;
+}
+
+/** The address now. */
+export function readAddress(): Address {
+  return { params: new URLSearchParams(location.search), fragment: decodeURIComponent(location.hash.slice(1)) };
+}
+
+/** Heeds links with `data-stay` or `data-tab`, fields with `data-param`, and the browser's own back and forward; `changed` follows each. */
+export function heedAddress(changed: () => void): void {
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-stay], a[data-tab]") : null;
+    if (link === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    const to = new URL(link.href);
+    // A tab keeps the other choices; a choice is no place to come back to.
+    if (link.dataset["tab"] === undefined) history.replaceState(null, "", `${to.pathname}${to.search}${to.hash}`);
+    else if (to.hash !== location.hash) history.pushState(null, "", `${location.pathname}${location.search}${to.hash}`);
+    changed();
+  });
+  document.addEventListener("input", (event) => {
+    if (!(event.target instanceof HTMLInputElement)) return;
+    const name = event.target.dataset["param"];
+    if (name === undefined) return;
+    const url = new URL(location.href);
+    if (event.target.value === "") url.searchParams.delete(name);
+    else url.searchParams.set(name, event.target.value);
+    url.searchParams.delete(name.replace(/\.q$/, ".rows"));
+    history.replaceState(null, "", url);
+    changed();
+  });
+  addEventListener("popstate", changed);
+  addEventListener("hashchange", changed);
+}

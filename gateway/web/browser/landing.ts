@@ -1,0 +1,86 @@
+/** The island of the landing page: draws the page again from each new status, and from the address when a reader chooses. */
+import { render } from "preact";
+import { landing, PANELS } from "../landing/landing.ts";
+import type { LandingFacts } from "../landing/house.ts";
+import type { StatusJson } from "../landing/status.ts";
+import { heedAddress, readAddress } from "./address.ts";
+import { now } from "./clock.ts";
+import { startDialogs } from "./dialogs.ts";
+import { liveBar, staleBanner } from "./live-bar.ts";
+import { createPoller } from "./poller.ts";
+import { startTabs } from "./tabs.ts";
+import { startTheme } from "./theme.ts";
+import { toast } from "./toasts.ts";
+
+/** Where the status names no interval (contract `refresh_ms`). */
+const EVERY_MS = 5_000;
+const LONGEST_MS = 60_000;
+const TIMEOUT_MS = 15_000;
+const TICK_MS = 1_000;
+
+const app = element("app");
+const live = element("live");
+const stale = element("stale");
+const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "house" | "houseAtMs">;
+let status: StatusJson | undefined;
+
+const poller = createPoller<StatusJson>({
+  fetch: fetchStatus, now, visible: () => document.visibilityState === "visible",
+  answered: (answer) => {
+    status = answer;
+    draw();
+  },
+  changed: drawAge,
+}, { everyMs: () => status?.refresh_ms ?? EVERY_MS, longestMs: LONGEST_MS, timeoutMs: TIMEOUT_MS });
+
+function draw(): void {
+  if (status === undefined) return;
+  const { params, fragment } = readAddress();
+  const panel = PANELS.includes(fragment) ? fragment : PANELS[0];
+  render(landing({ ...given, status }, { params, nowMs: Date.parse(status.generated_at), zone: undefined, panel }), app);
+  document.documentElement.classList.add("ready");
+}
+
+// The server and this machine may not agree on the time: the age counts from when the answer came.
+function drawAge(): void {
+  const shownAtMs = poller.state.answeredAtMs ?? performance.timeOrigin;
+  if (status !== undefined) render(liveBar(poller.state, shownAtMs, now()), live);
+  render(staleBanner(poller.state, shownAtMs, now()), stale);
+}
+
+async function fetchStatus(signal: AbortSignal): Promise<StatusJson> {
+  const answer = await fetch("/api/status.json", { signal, cache: "no-store" }).catch((thrown: unknown) => {
+    throw new Error(signal.aborted ? "The server takes too long to answer." : "The server does not answer.", { cause: thrown });
+  });
+  if (answer.status === 401 || answer.status === 403) throw new Error("The server no longer lets this page read: load it again to sign in.");
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+  return await answer.json() as StatusJson;
+}
+
+async function purge(): Promise<void> {
+  const answer = await fetch("/api/rdns/purge", { method: "POST" }).catch(() => undefined);
+  toast(answer?.ok === true ? "The names were purged." : `The names were not purged: ${answer === undefined ? "the server does not answer" : `the server answered ${answer.status}`}.`);
+  await poller.refresh();
+}
+
+function element(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+live.addEventListener("click", (event) => {
+  const wish = event.target instanceof HTMLElement ? event.target.dataset["live"] : undefined;
+  if (wish === "pause") poller.pause();
+  if (wish === "resume") poller.resume();
+  if (wish === "refresh") void poller.refresh();
+});
+document.addEventListener("visibilitychange", () => poller.looked());
+setInterval(() => {
+  if (document.visibilityState === "visible") drawAge();
+}, TICK_MS);
+startTheme();
+startTabs();
+startDialogs({ purge: () => void purge() });
+heedAddress(draw);
+poller.resume();

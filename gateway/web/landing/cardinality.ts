@@ -1,0 +1,77 @@
+/** The panel of cardinality: which metric, which label and which values make the series. */
+import { formatCount, formatNumber } from "../format.ts";
+import { html, type Child, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { sparkline, timeSeries } from "../pieces/chart.ts";
+import { figures } from "../pieces/card.ts";
+import { empty, part } from "../pieces/section.ts";
+import { badge, stateText } from "../pieces/state.ts";
+import { table } from "../pieces/table.ts";
+import type { Scope } from "./scope.ts";
+import type { Cardinality, LabelValues } from "./status.ts";
+
+/** The panel. */
+export function cardinalityPanel({ cardinality: info }: Scope, state: PageState): Child {
+  const { thresholds, total, total_metrics, total_series, schema_version } = info;
+  return [
+    figures([
+      { label: "Active series", value: formatCount(total), detail: `of ${formatCount(total_metrics)} metrics` },
+      { label: "Warning from", value: thresholds.warning === 0 ? "off" : formatCount(thresholds.warning), detail: "series of one metric" },
+      { label: "Critical from", value: thresholds.critical === 0 ? "off" : formatCount(thresholds.critical), detail: "series of one metric" },
+      { label: "Schema", value: schema_version, detail: info.available ? "counted each export interval" : "not counted yet" },
+    ]),
+    total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in all", points: total_series, format: formatCount, span: `${total_series.length} samples` }),
+    info.available ? undefined : empty("Series are counted once a whole export interval has passed, while self_observability.enabled is on."),
+    alerts(info),
+    info.available ? part("Series by metric", seriesTable(info, state)) : undefined,
+    info.available ? part("Labels", labelTable(info, state), "How many distinct values a label has, over all metrics; a label with many values is what makes series many.") : undefined,
+    info.growth === undefined ? undefined : part("Growth", growthTable(info.growth, state)),
+  ];
+}
+
+function alerts({ alerts: rows = [] }: Cardinality): Child {
+  if (rows.length === 0) return undefined;
+  return part("Alerts", html`<ul class="plain">${rows.map(({ metric, count, level }) => html`<li>${badge(level === "critical" ? "bad" : "notice", level ?? "warning")} <code>${metric}</code> has ${formatCount(count)} series</li>`)}</ul>`);
+}
+
+function names(metric: string, exposition: string): View {
+  return html`<span><code>${metric}</code><small>${exposition}</small></span>`;
+}
+
+function seriesTable({ series = [] }: Cardinality, state: PageState): View {
+  return table({
+    id: "series", what: "metrics", rows: series, keyOf: ({ metric }) => metric, empty: "No series was written in the last interval.",
+    columns: [
+      { key: "metric", title: "Metric", text: ({ metric, exposition_name }) => `${metric} ${exposition_name}`, order: ({ metric }) => metric, cell: ({ metric, exposition_name }) => names(metric, exposition_name) },
+      { key: "count", title: "Series", figure: true, order: ({ count }) => count, cell: ({ count }) => formatCount(count) },
+      { key: "level", title: "Level", order: ({ level }) => level ?? "", cell: ({ level, capped }) => html`<span>${level === undefined ? stateText("good", "ok") : stateText(level === "critical" ? "bad" : "notice", level)}${capped ? html`<small class="error">capped: further series are folded into one</small>` : undefined}</span>` },
+    ],
+  }, state);
+}
+
+function labelTable({ labels = [] }: Cardinality, state: PageState): View {
+  return table({
+    id: "labels", what: "labels", rows: labels, keyOf: ({ label }) => label, empty: "No label was seen in the last interval.",
+    columns: [
+      { key: "label", title: "Label", text: ({ label }) => label, order: ({ label }) => label, cell: ({ label, capped }) => html`<span><code>${label}</code>${capped ? html`<small>capped: there may be more values</small>` : undefined}</span>` },
+      { key: "distinct", title: "Values", figure: true, order: ({ total_distinct }) => total_distinct, cell: ({ total_distinct }) => formatCount(total_distinct) },
+      { key: "metrics", title: "In metrics", text: ({ metrics }) => metrics.map(({ metric }) => metric).join(" "), cell: labelMetrics },
+    ],
+  }, state);
+}
+
+function labelMetrics({ metrics }: LabelValues): View {
+  return html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((each) => html`<li><code title=${each.exposition_name}>${each.metric}</code> ${formatCount(each.distinct)}${each.capped ? " or more" : ""} values${each.examples === undefined ? undefined : html`<small>e.g. ${each.examples.join(", ")}</small>`}</li>`)}</ul></details>`;
+}
+
+function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageState): View {
+  return table({
+    id: "growth", what: "metrics", rows: growth, keyOf: ({ metric }) => metric, empty: "Nothing grew.",
+    columns: [
+      { key: "metric", title: "Metric", text: ({ metric, exposition_name }) => `${metric} ${exposition_name}`, order: ({ metric }) => metric, cell: ({ metric, exposition_name }) => names(metric, exposition_name) },
+      { key: "current", title: "Now", figure: true, order: ({ current }) => current, cell: ({ current }) => formatCount(current) },
+      { key: "delta", title: "Change", figure: true, order: ({ delta_pct }) => delta_pct, cell: ({ delta_pct }) => `${delta_pct > 0 ? "+" : ""}${formatNumber(delta_pct)} %` },
+      { key: "line", title: "Course", cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
+    ],
+  }, state);
+}

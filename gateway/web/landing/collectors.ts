@@ -1,0 +1,85 @@
+/** The panel of the collectors: how each one does, and why it does not. */
+import { formatCount, formatMilliseconds, formatNumber, formatSeconds } from "../format.ts";
+import { html, type Child, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { outcomes, sparkline } from "../pieces/chart.ts";
+import { keyValues } from "../pieces/key-values.ts";
+import { part } from "../pieces/section.ts";
+import { badge, onOff, stateText, type State } from "../pieces/state.ts";
+import { table, type Column } from "../pieces/table.ts";
+import { duration, moment } from "../pieces/time.ts";
+import type { Scope } from "./scope.ts";
+import type { StatusJson } from "./status.ts";
+import type { Collector, NodeDiscovery } from "./status-collection.ts";
+
+/** The state of a collector with its word. */
+export function collectorState(each: Collector): readonly [state: State, word: string] {
+  if (!each.has_run) return ["unknown", "starting"];
+  if (each.consecutive_failures >= 3) return ["bad", `failing, ${formatCount(each.consecutive_failures)} in a row`];
+  if (!each.last_success) return ["notice", `last run failed${each.consecutive_failures > 1 ? `, ${formatCount(each.consecutive_failures)} in a row` : ""}`];
+  if (each.checkpoint?.stuck === true) return ["bad", "stuck"];
+  if (each.overdue === true) return ["notice", "overdue"];
+  return each.freshness_state === "stale" ? ["notice", "stale"] : ["good", "ok"];
+}
+
+const FRESHNESS: Readonly<Record<Collector["freshness_state"], readonly [State, string]>> = {
+  ok: ["good", "fresh"], warning: ["notice", "ageing"], stale: ["bad", "stale"], none: ["unknown", "no success yet"],
+};
+
+/** The panel. */
+export function collectorsPanel(status: StatusJson, scope: Scope, state: PageState): Child {
+  return [
+    table({
+      id: "collectors", what: "collectors", rows: scope.collectors, keyOf: (each) => `${each.network ?? ""} ${each.name}`, columns: columns(status, state),
+      empty: "No collector runs. A network needs credentials (vpn.auth.* or headscale.*) before anything can be collected; the Config tab tells what is missing.",
+    }, state),
+    part("Node metrics targets", discovery(status.node_discovery, state), "Addresses of nodes whose own metrics are read."),
+  ];
+}
+
+function columns(status: StatusJson, state: PageState): readonly Column<Collector>[] {
+  return [
+    { key: "name", title: "Collector", text: ({ name, network, description }) => `${name} ${network ?? ""} ${description ?? ""}`, order: ({ name }) => name, cell: (each) => nameCell(each, state) },
+    ...(status.networks.length > 1 ? [{ key: "network", title: "Network", order: ({ network }: Collector) => network ?? "", cell: ({ network }: Collector) => network }] : []),
+    { key: "state", title: "State", text: (each) => `${collectorState(each)[1]} ${each.last_error ?? ""}`, order: (each) => ["bad", "notice", "unknown", "good"].indexOf(collectorState(each)[0]), cell: (each) => stateCell(each, state) },
+    { key: "fresh", title: "Data", order: ({ freshness_seconds, freshness_state }) => (freshness_state === "none" ? Infinity : freshness_seconds), cell: (each) => freshCell(each, state) },
+    { key: "recent", title: "Recent runs", cell: (each) => html`<span>${outcomes(each.outcome_series)}</span>` },
+    { key: "success", title: "Success", figure: true, order: ({ success_rate_pct }) => success_rate_pct, cell: ({ success_rate_pct, runs, failures }) => html`<span><span title=${`${success_rate_pct} %`}>${formatNumber(success_rate_pct)} %</span><small>${formatCount(failures)} of ${formatCount(runs)} failed</small></span>` },
+    { key: "duration", title: "Duration", figure: true, order: ({ last_duration_ms }) => last_duration_ms, cell: (each) => html`<span>${formatMilliseconds(each.last_duration_ms)}${sparkline(each.duration_ms_series, `duration of ${each.name}`, formatMilliseconds)}</span>` },
+    { key: "next", title: "Next run", figure: true, order: ({ next_run_in_seconds }) => next_run_in_seconds, cell: (each) => html`<span>${duration(each.next_run_in, each.next_run_in_seconds)}<small>every ${formatSeconds(each.interval_seconds)}</small></span>` },
+  ];
+}
+
+function nameCell({ name, description, metrics = [] }: Collector, _state: PageState): View {
+  return html`<span><strong>${name}</strong><small>${description}</small>${metrics.length === 0 ? undefined : html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((metric) => html`<li><code>${metric.name}</code> ${metric.description}</li>`)}</ul></details>`}</span>`;
+}
+
+function stateCell(each: Collector, state: PageState): View {
+  return html`<span>${badge(...collectorState(each))}${each.overdue === true ? html`<small>overdue: nothing for more than two intervals</small>` : undefined}${each.last_error === undefined ? undefined : html`<small class="error">${each.last_error}</small>`}
+    <small>${each.last_finished_at === undefined ? "has not run yet" : html`<span>ran ${moment(each.last_finished_at, state)}</span>`}${each.last_started_at === undefined ? undefined : html`<span>, started ${moment(each.last_started_at, state)}</span>`}</small></span>`;
+}
+
+function freshCell(each: Collector, state: PageState): View {
+  const [fresh, word] = FRESHNESS[each.freshness_state];
+  const { checkpoint } = each;
+  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<span>${duration(each.freshness, each.freshness_seconds)} old, from ${moment(each.last_success_at, state)}</span>`}</small>
+    ${checkpoint === undefined || checkpoint === null ? undefined : html`<small>read up to ${moment(checkpoint.high_water_mark, state)}, lag ${duration(checkpoint.lag, checkpoint.lag_seconds)}${checkpoint.stuck ? html`<strong>, stuck</strong>` : ""}</small>`}</span>`;
+}
+
+function discovery(node: NodeDiscovery, state: PageState): Child {
+  return [
+    keyValues([
+      ["Discovery", onOff(node.enabled)], ["Configured targets", formatCount(node.static)], ["Targets in all", formatCount(node.active)],
+      ["Last discovery", html`<span>${moment(node.last_discovery, state)}${node.last_discovery === undefined ? undefined : node.last_ok ? ", went well" : ", failed"}</span>`],
+      node.last_discovery === undefined && node.last_ok ? ["Last result", "ok"] : undefined,
+    ]),
+    table({
+      id: "targets", what: "targets", rows: node.targets, keyOf: ({ instance, url }) => `${instance} ${url}`, empty: "No target. Name some in collectors.node_metrics.targets, or switch discovery on.",
+      columns: [
+        { key: "instance", title: "Instance", text: ({ instance }) => instance, order: ({ instance }) => instance, cell: ({ instance }) => instance },
+        { key: "url", title: "Address", text: ({ url }) => url, order: ({ url }) => url, cell: ({ url }) => html`<code>${url}</code>` },
+        { key: "source", title: "From", text: ({ source }) => source, order: ({ source }) => source, cell: ({ source }) => source },
+      ],
+    }, state),
+  ];
+}

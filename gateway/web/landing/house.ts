@@ -1,0 +1,43 @@
+/** What the landing page says of the services beside the monitor: facts that the process knows anyway. */
+import type { State } from "../pieces/state.ts";
+import type { StatusJson } from "./status.ts";
+
+/** The archive and its duplicates. */
+export interface ArchiveFacts {
+  readonly state: State;
+  /** One or two words: `ready`, `last sync failed`. */
+  readonly word: string;
+  readonly documents: number;
+  /** Groups of near-duplicates, and of them those that wait for a reviewer. */
+  readonly groups: number;
+  readonly pending: number;
+  /** RFC 3339; undefined when it never was. */
+  readonly lastSyncAt?: string | undefined;
+  readonly lastAnalysisAt?: string | undefined;
+}
+
+/** The secrets engine. */
+export interface TokenFacts {
+  readonly state: State;
+  /** One or two words: `open`, `sealed`. */
+  readonly word: string;
+  readonly mounts: number;
+  readonly permissionSets: number;
+  readonly leases: number;
+}
+
+/** A service that is switched off is undefined. */
+export interface HouseFacts {
+  readonly archive?: ArchiveFacts | undefined;
+  readonly tokens?: TokenFacts | undefined;
+}
+
+/** What is shown. Without a status the monitor is off or does not answer, and the page tells of the other services. */
+export interface LandingFacts {
+  readonly status: StatusJson | undefined;
+  /** Why there is no status although the monitor is on. */
+  readonly problem?: string | undefined;
+  readonly house: HouseFacts;
+  /** When the house was asked, in milliseconds since 1970. */
+  readonly houseAtMs: number;
+}

@@ -1,0 +1,62 @@
+/** The panel of what is held and what can be exported: devices, stores, and the catalogues of metrics and log records. */
+import { formatCount } from "../format.ts";
+import { html, type Child, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { keyValues, words } from "../pieces/key-values.ts";
+import { part } from "../pieces/section.ts";
+import { table } from "../pieces/table.ts";
+import { duration } from "../pieces/time.ts";
+import type { Scope } from "./scope.ts";
+import type { LogEvent, Metric, StatusJson } from "./status.ts";
+import type { Device } from "./status-collection.ts";
+import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
+
+/** The panel. */
+export function inventoryPanel(status: StatusJson, scope: Scope, state: PageState): Child {
+  const { device_cache: cache } = scope;
+  return [
+    part("Devices", devices(scope.devices, state), html`<span>${formatCount(cache.devices)} remembered, read ${duration(cache.age, cache.age_seconds)} ago.</span>`),
+    html`<div class="columns">${flowStore(status.flow_store)}${eventStore(status.event_store)}${reverseDns(status.reverse_dns, state)}${geoip(status.geoip, state)}
+      ${part("Records seen before", keyValues(status.dedup_sets.map(({ name, len, capacity }) => [name, `${formatCount(len)} of ${formatCount(capacity)}`] as const)), "What came twice is dropped once.")}</div>`,
+    part("Metrics", metrics(status.metrics, state), "Everything that can be exported."),
+    part("Log records", logEvents(status.log_events, state)),
+  ];
+}
+
+function devices(rows: readonly Device[], state: PageState): View {
+  return table({
+    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No device is remembered yet: the devices collector has not succeeded so far.",
+    columns: [
+      { key: "name", title: "Device", text: ({ name, hostname }) => `${name} ${hostname}`, order: ({ name }) => name, cell: ({ name, hostname, external }) => html`<span><strong>${name}</strong><small>${hostname}${external ? ", shared from another network" : ""}</small></span>` },
+      { key: "user", title: "User", text: ({ user }) => user, order: ({ user }) => user, cell: ({ user }) => user },
+      { key: "os", title: "System", text: ({ os, os_version }) => `${os} ${os_version}`, order: ({ os, os_version }) => `${os} ${os_version}`, cell: ({ os, os_version }) => `${os} ${os_version}` },
+      { key: "addrs", title: "Addresses", text: ({ addrs }) => addrs.join(" "), cell: ({ addrs }) => words(addrs) },
+      { key: "tags", title: "Tags", text: ({ tags = [] }) => tags.join(" "), cell: ({ tags }) => words(tags) },
+    ],
+  }, state);
+}
+
+function metrics(rows: readonly Metric[], state: PageState): View {
+  return table({
+    id: "metrics", what: "metrics", rows, keyOf: ({ name }) => name, empty: "The catalogue is empty.",
+    columns: [
+      { key: "name", title: "Metric", text: ({ name, exposition_name, description }) => `${name} ${exposition_name} ${description}`, order: ({ name }) => name, cell: ({ name, exposition_name, description }) => html`<span><code>${name}</code><small><code>${exposition_name}</code></small><small>${description}</small></span>` },
+      { key: "kind", title: "Kind", text: ({ instrument }) => instrument, order: ({ instrument }) => instrument, cell: ({ instrument, unit }) => html`<span>${instrument}<small>${unit === "" ? "no unit" : unit}</small></span>` },
+      { key: "group", title: "Group", text: ({ group }) => group, order: ({ group }) => group, cell: ({ group }) => group },
+      { key: "series", title: "Series", figure: true, order: ({ series }) => series ?? 0, cell: ({ series }) => formatCount(series ?? 0) },
+      { key: "attributes", title: "Attributes", text: ({ attributes }) => attributes.join(" "), cell: ({ attributes }) => words(attributes) },
+    ],
+  }, state);
+}
+
+function logEvents(rows: readonly LogEvent[], state: PageState): View {
+  return table({
+    id: "logs", what: "log records", rows, keyOf: ({ name }) => name, empty: "The catalogue is empty.",
+    columns: [
+      { key: "name", title: "Record", text: ({ name, description }) => `${name} ${description}`, order: ({ name }) => name, cell: ({ name, description }) => html`<span><code>${name}</code><small>${description}</small></span>` },
+      { key: "severity", title: "Severity", text: ({ severity }) => severity, order: ({ severity }) => severity, cell: ({ severity }) => severity },
+      { key: "group", title: "Group", text: ({ group }) => group, order: ({ group }) => group, cell: ({ group }) => group },
+      { key: "attributes", title: "Attributes", text: ({ attributes }) => attributes.join(" "), cell: ({ attributes }) => words(attributes) },
+    ],
+  }, state);
+}

@@ -1,0 +1,104 @@
+/** The first panel: the figures that tell how the monitor does, and their course over the last minutes. */
+import { formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatWord } from "../format.ts";
+import { html, type Child, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { timeSeries } from "../pieces/chart.ts";
+import { figures, type Figure } from "../pieces/card.ts";
+import { part } from "../pieces/section.ts";
+import { onOff, stateText, worst } from "../pieces/state.ts";
+import { table } from "../pieces/table.ts";
+import { duration, moment } from "../pieces/time.ts";
+import { deliveryState } from "./export.ts";
+import type { Scope } from "./scope.ts";
+import type { StatusJson } from "./status.ts";
+
+/** How long the sampled series reach back. */
+const SPAN = "10 minutes";
+
+/** The panel. */
+export function overviewPanel(status: StatusJson, scope: Scope, state: PageState): Child {
+  return [
+    figures([...collecting(status, scope), ...exporting(status, scope, state), ...process(status, state)]),
+    part("Courses", html`<div class="charts">${charts(status)}</div>`, "A sample every ten seconds."),
+    networks(status, state),
+  ];
+}
+
+function collecting({ fleet }: StatusJson, { collectors, device_cache: cache }: Scope): readonly Figure[] {
+  const failing = collectors.filter(({ has_run, last_success }) => has_run && !last_success).length;
+  const stale = collectors.filter(({ freshness_state }) => freshness_state === "stale").length;
+  const ok = collectors.filter(({ has_run, last_success }) => has_run && last_success).length;
+  return [
+    { label: "Collectors well", value: html`<span>${formatCount(ok)}<small class="of"> of ${formatCount(collectors.length)}</small></span>`, detail: `${formatCount(fleet.active)} have run` },
+    { label: "Failing", value: figureOf(failing, "bad"), detail: `${formatCount(fleet.failing)} in all networks` },
+    { label: "Stale", value: figureOf(stale, "notice"), detail: "data older than five intervals" },
+    { label: "Devices", value: formatCount(cache.devices), detail: html`<span>read ${duration(cache.age, cache.age_seconds)} ago</span>` },
+  ];
+}
+
+function figureOf(count: number, state: "bad" | "notice"): Child {
+  return count === 0 ? "0" : stateText(state, formatCount(count));
+}
+
+function exporting({ delivery, telemetry, throughput }: StatusJson, { cardinality }: Scope, state: PageState): readonly Figure[] {
+  const states = delivery.map(deliveryState);
+  const newest = delivery.map(({ last_success_at }) => last_success_at ?? "").sort().at(-1);
+  const overall = worst(states.map(([each]) => each).filter((each) => each !== "unknown"));
+  return [
+    { label: "Last export", value: moment(newest, state), detail: html`<span>${stateText(overall, delivery.map(({ signal }, index) => `${signal} ${states[index]?.[1] ?? ""}`).join(", "))}</span>` },
+    { label: "Export target", value: html`<span class="small">${telemetry.endpoint === "" ? "none" : telemetry.endpoint}</span>`, detail: telemetry.endpoint === "" && telemetry.protocol !== "stdout" ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
+    { label: "Active series", value: formatCount(cardinality.total), detail: `of ${formatCount(cardinality.total_metrics)} metrics` },
+    { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatCount(throughput.log_records)} log records` },
+  ];
+}
+
+function process({ service, update, runtime }: StatusJson, state: PageState): readonly Figure[] {
+  return [
+    { label: "Uptime", value: duration(service.uptime, service.uptime_seconds), detail: html`<span>started ${moment(service.started_at, state)}</span>` },
+    { label: "Release", value: html`<span class="small">${UPDATE[update.state] ?? update.state}</span>`, detail: updateDetail({ update, service }, state) },
+    { label: "Heap", value: html`<span title=${`${runtime.heap_alloc_bytes} bytes`}>${runtime.heap_alloc}</span>`, detail: `${formatCount(runtime.num_gc)} collections` },
+    { label: "Runtime", value: html`<span class="small">${service.runtime_version}</span>`, detail: `${formatCount(runtime.workers)} workers on ${formatCount(runtime.max_procs)} cores, self-observability ${onOff(service.self_observability)}` },
+  ];
+}
+
+const UPDATE: Readonly<Record<string, string>> = {
+  disabled: "not checked", checking: "checking", error: "check failed", unknown: "cannot be compared", current: "current", available: "update available",
+};
+
+function updateDetail({ update, service }: Pick<StatusJson, "update" | "service">, state: PageState): View {
+  const { current_version: now, latest_version: latest, minors_behind: behind = 0 } = update;
+  const versions = latest === undefined ? `running ${now ?? service.version}` : `running ${now ?? service.version}, newest ${latest}${behind === 0 ? "" : `, ${formatCount(behind)} minor releases behind`}`;
+  return html`<span>${versions}${update.enabled ? html`<span>, checked ${moment(update.last_checked_at, state)}</span>` : ", check off"}${update.last_error_class === undefined ? undefined : html`<span class="error">, ${formatWord(update.last_error_class)}</span>`}, <a href=${release(update.release_url)} rel="noreferrer">releases</a></span>`;
+}
+
+// It is a constant of ours; should it ever not be, a page still leads nowhere but to the web.
+function release(url: string): string {
+  return /^https?:\/\//i.test(url) ? url : "#";
+}
+
+function charts({ runtime, throughput, fleet }: StatusJson): readonly View[] {
+  const perSecond = (value: number): string => `${formatNumber(value)}/s`;
+  return [
+    timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, value: perSecond(throughput.metric_points_per_sec), span: SPAN }),
+    timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, value: perSecond(throughput.log_records_per_sec), span: SPAN }),
+    timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, span: SPAN }),
+    timeSeries({ title: "Mean run", points: fleet.mean_duration_ms_series, format: formatMilliseconds, value: formatMilliseconds(fleet.mean_duration_ms), span: SPAN }),
+    timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, span: SPAN }),
+    timeSeries({ title: "Collections", points: runtime.gc_rate_series, format: perSecond, span: SPAN }),
+    timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, span: SPAN }),
+  ];
+}
+
+function networks({ networks: rows }: StatusJson, state: PageState): View {
+  return part("Networks", table({
+    id: "networks", what: "networks", rows, keyOf: ({ name }) => name, empty: "No network is configured. Set vpn.network and its credentials, or networks[] for several.",
+    columns: [
+      { key: "name", title: "Network", text: ({ name }) => name, order: ({ name }) => name, cell: ({ name }) => html`<strong>${name}</strong>` },
+      { key: "auth", title: "Authentication", order: ({ auth_method }) => auth_method, cell: ({ auth_method }) => (auth_method === "" ? "none" : formatWord(auth_method)) },
+      { key: "failing", title: "Failing", figure: true, order: ({ failing }) => failing, cell: ({ failing, collectors }) => html`<span>${figureOf(failing, "bad")}<small>of ${formatCount(collectors.length)} collectors</small></span>` },
+      { key: "devices", title: "Devices", figure: true, order: ({ devices }) => devices.length, cell: ({ device_cache: cache }) => html`<span>${formatCount(cache.devices)}<small>read ${duration(cache.age, cache.age_seconds)} ago</small></span>` },
+      { key: "calls", title: "Calls", figure: true, order: ({ api }) => api.auth.total_calls, cell: ({ api }) => html`<span>${formatCount(api.auth.total_calls)}<small>${formatCount(api.auth.total_429)} answered 429</small></span>` },
+      { key: "series", title: "Series", figure: true, order: ({ cardinality }) => cardinality.total, cell: ({ cardinality }) => formatCount(cardinality.total) },
+    ],
+  }, state));
+}

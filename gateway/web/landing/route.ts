@@ -1,0 +1,76 @@
+/** The routes of the landing page: the page itself, and the sheet and modules it loads. */
+import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
+import type { Clock } from "../../../src/kernel/base/clock.ts";
+import type { PlainRequest, PlainRoute } from "../../../src/kernel/service.ts";
+import { within } from "../../until-aborted.ts";
+import type { Assets } from "../assets.ts";
+import { html } from "../html.ts";
+import { moment } from "../pieces/time.ts";
+import { pageAnswer } from "../shell.ts";
+import type { HouseFacts, LandingFacts } from "./house.ts";
+import { landing } from "./landing.ts";
+import type { StatusJson } from "./status.ts";
+
+/** A service that takes longer is said not to answer; the page comes without it. */
+const STATUS_MS = 3_000;
+/** The names of the page's islands in `browser/`: with a monitor to ask, and without. */
+export const LANDING_MODULES: readonly string[] = ["landing", "plain"];
+
+/** What the page is made from. */
+export interface LandingDeps {
+  /** The monitor's status (`parseStatus`, `readStatus`); not given when the monitor is off. Rejections are shown on the page. */
+  status?(signal: AbortSignal): Promise<StatusJson>;
+  /** What the other services say. */
+  house(signal: AbortSignal): Promise<HouseFacts> | HouseFacts;
+  /** Made by `createAssets(LANDING_MODULES)`, with the modules of other pages beside it where there are any. */
+  readonly assets: Assets;
+  readonly clock: Clock;
+}
+
+/** What the page says of this process. */
+export interface LandingOptions {
+  readonly demo: boolean;
+  readonly version: string;
+}
+
+/** `/` and `/assets/{name}`, for administrators, with the monitor's errors. */
+export function landingRoutes(deps: LandingDeps, options: LandingOptions): readonly PlainRoute[] {
+  return [
+    { verb: "GET", template: "/", access: Access.ADMIN, dialect: "monitor", handle: (request, call) => answer(deps, options, request, call.signal) },
+    deps.assets.route(Access.ADMIN),
+  ];
+}
+
+async function answer(deps: LandingDeps, { demo, version }: LandingOptions, request: PlainRequest, signal: AbortSignal): ReturnType<PlainRoute["handle"]> {
+  const [status, house] = await Promise.all([statusOf(deps, signal), deps.house(signal)]);
+  const houseAtMs = deps.clock.now();
+  const facts: LandingFacts = { ...status, house, houseAtMs };
+  const state = { params: request.query, nowMs: nowOf(status.status, houseAtMs), zone: "UTC", panel: undefined };
+  return pageAnswer({
+    title: "Status", demo, version,
+    nav: [
+      { href: "/", label: "Status", here: true },
+      ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
+      ...(status.status?.event_store.enabled === true ? [{ href: "/events", label: "Events" }] : []),
+      { href: "/docs", label: "API" },
+    ],
+    // Without a monitor there is nothing to poll; the page is read and loaded again.
+    ...(deps.status === undefined ? { module: "plain.js" } : { module: "landing.js", facts: { house, houseAtMs } }),
+    body: landing(facts, state),
+    foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(houseAtMs).toISOString(), { ...state, nowMs: houseAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
+  }, deps.assets);
+}
+
+async function statusOf({ status, clock }: LandingDeps, signal: AbortSignal): Promise<Pick<LandingFacts, "status" | "problem">> {
+  if (status === undefined) return { status: undefined };
+  try {
+    return { status: await within(STATUS_MS, signal, clock, status) };
+  } catch (thrown) {
+    return { status: undefined, problem: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+function nowOf(status: StatusJson | undefined, fallback: number): number {
+  const at = Date.parse(status?.generated_at ?? "");
+  return Number.isNaN(at) ? fallback : at;
+}

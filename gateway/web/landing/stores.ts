@@ -1,0 +1,78 @@
+/** What is kept in memory or on disk: flows, events, names and places of addresses. */
+import { formatBytes, formatCount, formatNumber } from "../format.ts";
+import { html, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { keyValues, words } from "../pieces/key-values.ts";
+import { part } from "../pieces/section.ts";
+import { onOff, stateText } from "../pieces/state.ts";
+import { moment } from "../pieces/time.ts";
+import type { EventStore, FlowStore, Geoip, ReverseDns } from "./status-stores.ts";
+
+/** Flows. */
+export function flowStore(store: FlowStore): View {
+  const { backend } = store;
+  return part("Flows", keyValues([
+    ["Store", onOff(store.enabled)],
+    ["Minutes held", `${formatCount(store.buckets)} of ${formatCount(store.capacity)}`],
+    ["Covered", store.covered ?? "nothing yet"],
+    ["Retention", store.retention === "" ? "–" : store.retention],
+    ["Connections seen", formatCount(store.observations)],
+    ["Folded together", formatCount(store.truncated)],
+    ["Newest kept whole", formatCount(store.max_recent)],
+    ["Profile", store.capacity_profile === "" ? "–" : store.capacity_profile],
+    ["At most", html`<span title=${`${store.estimated_bytes} bytes`}>${formatBytes(store.estimated_bytes)}</span>`],
+    ...(backend === undefined ? [] : [
+      ["Held in", `${backend.kind === "" ? "–" : backend.kind}${backend.persistent ? ", on disk" : ""}`] as const,
+      ["Backend", store.enabled || !backend.healthy || backend.errors !== undefined ? stateText(backend.healthy ? "good" : "bad", backend.healthy ? "well" : `not well${backend.errors === undefined ? "" : `: ${backend.errors.join("; ")}`}`) : stateText("unknown", "well, not in use")] as const,
+      ["Waiting", formatCount(backend.queued ?? 0)] as const,
+      ["Dropped", formatCount(backend.queue_drops ?? 0)] as const,
+      ["Rows", formatCount(backend.rows ?? 0)] as const,
+      ["Size", html`<span title=${`${backend.size_bytes ?? 0} bytes`}>${formatBytes(backend.size_bytes ?? 0)}</span>`] as const,
+      ...(backend.healthy && backend.errors !== undefined ? [["Errors", backend.errors.join("; ")] as const] : []),
+    ]),
+  ]));
+}
+
+/** Events. */
+export function eventStore(store: EventStore): View {
+  return part("Events", keyValues([
+    ["Store", onOff(store.enabled)], ["Held", `${formatCount(store.retained)} of ${formatCount(store.capacity)}`],
+    ["Recorded", formatCount(store.recorded)], ["Made room", formatCount(store.evicted)],
+  ]));
+}
+
+/** Reverse DNS, with its purge. */
+export function reverseDns(cache: ReverseDns, state: PageState): View {
+  return part("Reverse DNS", [
+    keyValues([
+      ["Cache", onOff(cache.enabled)], ["Names", `${formatCount(cache.size)} of ${formatCount(cache.capacity)}`],
+      ["Hit rate", html`<span title=${`${cache.hit_rate_pct} %`}>${formatNumber(cache.hit_rate_pct)} %</span>`],
+      ["Hits, misses, none", `${formatCount(cache.hits)}, ${formatCount(cache.misses)}, ${formatCount(cache.negatives)}`],
+      ["Queries", `${formatCount(cache.query_success)} answered, ${formatCount(cache.query_fail)} failed`],
+      ["Left the cache", `${formatCount(cache.evicted_expired)} expired, ${formatCount(cache.evicted_purged)} purged`], ["Found no room", formatCount(cache.overflows)],
+      ["Kept for", `${text(cache.ttl)}, no name ${text(cache.negative_ttl)}`], ["Last purge", moment(cache.last_purge, state)],
+    ]),
+    cache.enabled ? html`<p class="scripted"><button type="button" data-open="purge">Purge the names…</button></p>` : undefined,
+  ]);
+}
+
+/** Places of addresses. */
+export function geoip(geo: Geoip, state: PageState): View {
+  return part("Places of addresses", keyValues([
+    ["Lookup", onOff(geo.enabled)], ["Download", onOff(geo.download_enabled)], ["In flow metrics", onOff(geo.geo_dims)],
+    ["Countries", database(geo.country_path, geo.country_type, geo.country_age)], ["Country data built", moment(geo.country_build_time, state, "–")],
+    ["Networks", database(geo.asn_path, geo.asn_type, geo.asn_age)], ["Network data built", moment(geo.asn_build_time, state, "–")],
+    ["Country hits, misses", `${formatCount(geo.country_hits)}, ${formatCount(geo.country_misses)}`],
+    ["Network hits, misses", `${formatCount(geo.asn_hits)}, ${formatCount(geo.asn_misses)}`],
+    ["Skipped", formatCount(geo.skipped)], ["Reloads", `${formatCount(geo.reloads)}, ${formatCount(geo.reload_failures)} failed`],
+  ]));
+}
+
+function database(path: string | undefined, type: string | undefined, age: string | undefined): View {
+  const known = [type, path, age === undefined ? undefined : `${age} old`].filter((each) => each !== undefined);
+  return words(known, "not loaded");
+}
+
+function text(value: string | undefined): string {
+  return value === undefined || value === "" ? "–" : value;
+}

@@ -1,0 +1,75 @@
+/** The frame every page stands in: the document's head, the demo's banner, the bar with its links, the foot; and the headers it is sent with. */
+import type { PlainAnswer } from "../../src/kernel/service.ts";
+import type { Assets } from "./assets.ts";
+import { html, type Child, type View } from "./html.ts";
+import { renderHtml } from "./render.ts";
+
+/** A page. */
+export interface PageOptions {
+  /** In the window's title, before the product's name. */
+  readonly title: string;
+  readonly demo: boolean;
+  readonly version: string;
+  /** The links of the bar. */
+  readonly nav: readonly { readonly href: string; readonly label: string; readonly here?: boolean }[];
+  /** The island: a name of a browser module; none for a page that does not move. */
+  readonly module?: string;
+  /** Facts for the island, as JSON in an attribute. */
+  readonly facts?: unknown;
+  readonly body: View;
+  /** Left in the foot. */
+  readonly foot?: Child;
+}
+
+/**
+ * Nothing comes from anywhere else and nothing inline runs (facts §5.4, RESOLUTIONS M36); no script can turn text into
+ * markup either, where the browser knows trusted types.
+ */
+export const PAGE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": PAGE_POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+};
+
+/** The answer with a page. */
+export function pageAnswer(options: PageOptions, assets: Assets): PlainAnswer {
+  return { status: 200, headers: HEADERS, body: `<!doctype html>\n${renderHtml(documentOf(options, assets))}\n` };
+}
+
+const MARK = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%234a5fe0' d='M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z'/%3E%3C/svg%3E";
+
+function documentOf(options: PageOptions, assets: Assets): View {
+  const { title, module, body } = options;
+  return html`<html lang="en">
+    <head>
+      <meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><meta name="color-scheme" content="light dark" />
+      <title>${title} – Steward</title>
+      <link rel="icon" href=${MARK} /><link rel="stylesheet" href=${assets.url("steward.css")} />
+      <script src=${assets.url("early.js")}></script>
+      ${module === undefined ? undefined : assets.modules(module).map((href) => html`<link rel="modulepreload" href=${href} />`)}
+      ${module === undefined ? undefined : html`<script type="module" src=${assets.url(module)}></script>`}
+    </head>
+    <body>
+      <a class="skip" href="#app">To the content</a>
+      ${options.demo ? html`<aside class="demo" aria-label="Demo"><strong>This is a demo.</strong> Network, documents and code host are invented; nothing of yours is read or changed.</aside>` : undefined}
+      ${bar(options)}
+      <div class="frame" id="stale" role="status"></div>
+      <main class="frame" id="app" data-facts=${options.facts === undefined ? undefined : JSON.stringify(options.facts)}>${body}</main>
+      <footer class="foot"><div class="frame"><div class="live" id="live">${options.foot}</div></div></footer>
+      <div id="toasts" role="status" aria-live="polite"></div>
+    </body>
+  </html>`;
+}
+
+function bar({ nav, version }: PageOptions): View {
+  return html`<header class="bar"><div class="frame">
+    <a class="brand" href="/"><svg viewBox="0 0 16 16" aria-hidden="true"><path fill="currentColor" d="M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z" /></svg><h1>Steward</h1></a>
+    <span class="version">${version}</span>
+    <nav aria-label="Pages">${nav.map(({ href, label, here }) => html`<a href=${href} aria-current=${here === true ? "page" : undefined}>${label}</a>`)}</nav>
+    <button type="button" class="theme quiet scripted" data-theme-switch><svg viewBox="0 0 16 16" aria-hidden="true"><path fill="currentColor" d="M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Zm0 1.600v10.800A5.400 5.400 0 0 1 8 2.600Z" /></svg><span data-theme-name>Colours</span></button>
+  </div></header>`;
+}

@@ -1,0 +1,33 @@
+/** A gateway that serves the landing page and the status it is made from. */
+import { createAssets } from "../../../gateway/web/assets.ts";
+import type { HouseFacts } from "../../../gateway/web/landing/house.ts";
+import { LANDING_MODULES, landingRoutes } from "../../../gateway/web/landing/route.ts";
+import type { StatusJson } from "../../../gateway/web/landing/status.ts";
+import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
+import type { PlainRoute } from "../../../src/kernel/service.ts";
+import { startGateway } from "../start-gateway.ts";
+import { house as allServices } from "./fixtures/status.ts";
+
+/** What is served; `status` is asked for at each request, undefined is a monitor that is off. */
+export interface LandingFixture {
+  status?: () => StatusJson;
+  readonly house?: HouseFacts;
+  readonly demo?: boolean;
+}
+
+const assets = createAssets(LANDING_MODULES);
+
+/** The routes, with `/api/status.json`. */
+export function routesOf({ status, house = allServices, demo = false }: LandingFixture): readonly PlainRoute[] {
+  const plain = (template: string, answer: () => unknown): PlainRoute => ({ verb: "GET", template, access: Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(answer()) }) });
+  return [
+    ...landingRoutes({ house: () => house, assets, clock: systemClock, ...(status === undefined ? {} : { status: () => Promise.resolve(status()) }) }, { demo, version: "0.1.0" }),
+    ...(status === undefined ? [] : [plain("/api/status.json", status)]),
+  ];
+}
+
+/** Starts it; stopped when the test ends. */
+export async function startLanding(fixture: LandingFixture): Promise<string> {
+  return (await startGateway({ plain: routesOf(fixture), services: [] })).url;
+}
