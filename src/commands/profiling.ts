@@ -42,7 +42,7 @@ export interface HouseProfiling {
   readonly components: readonly Component[];
   /** For the gateway. */
   readonly routes: readonly PlainRoute[];
-  status(): ProfilingStatus;
+  readonly status: () => ProfilingStatus;
 }
 
 /** Throws when a file of a certificate cannot be read. */

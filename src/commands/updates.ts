@@ -2,9 +2,8 @@
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
-import { selfVersions } from "../kernel/config/update-keys.ts";
 import { readKeyGroup } from "../kernel/config/key-group.ts";
-import type { Scope } from "../kernel/telemetry/types.ts";
+import { selfVersions } from "../kernel/config/update-keys.ts";
 import { createUpdateCheck, reportUpdate, type UpdateCheck } from "../kernel/updates/update-check.ts";
 import { versionChecks } from "../monitor/config/upkeep-keys.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
@@ -17,7 +16,7 @@ export interface HouseUpdatesDeps {
   readonly log: Log;
   readonly version: string;
   /** The process's own. */
-  readonly scope: Scope;
+  readonly scope: Parameters<typeof reportUpdate>[0];
 }
 
 /** The check, reported for as long as the process lives. */
