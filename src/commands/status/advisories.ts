@@ -1,0 +1,35 @@
+/** What the status advises of: the warnings of the configuration in the order of `-validate`, then what this start leaves unused (RESOLUTIONS M27, M28). */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { AdvisorySchema } from "../../gen/steward/monitor/v1/status_pb.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import { findingText, type Finding } from "../../kernel/config/findings.ts";
+import { otlpSignals } from "../../kernel/config/otlp-keys.ts";
+import { exporterOptions, stdoutOptions } from "../../kernel/config/otlp-options.ts";
+import { scrapeEnabled } from "../../kernel/config/scrape-keys.ts";
+
+type Advisory = MessageInitShape<typeof AdvisorySchema>;
+
+/** All of them. `idle`: the monitor has nothing to collect. */
+export function advisoriesOf(config: Config, { warnings, idle }: { readonly warnings: readonly Finding[]; readonly idle: boolean }): Advisory[] {
+  return [
+    ...warnings.map(textOf), ...(leaves(config) ? [] : ["otlp.endpoint: is empty, and nothing that is measured leaves this process — write the address of a receiver, or switch on scrape.enabled."]),
+    ...(idle ? ["vpn.auth: holds no credential of a control plane, and nothing is collected — set vpn.auth.oauth.client_id and client_secret, or provider headscale with headscale.url and headscale.api_key."] : []),
+  ].map(advisory);
+}
+
+/** A text with the key it begins with, when its first word looks like one (facts, monitor-api §1.1). */
+export function advisory(message: string): Advisory {
+  const [first = ""] = message.split(/\s/, 1);
+  const key = (first.split("=", 1)[0] ?? "").replace(/[:,.]+$/, "");
+  return { message, ...(key.includes(".") && /^[\w.[\]-]+$/.test(key) ? { key } : {}) };
+}
+
+function textOf(finding: Finding): string {
+  const { message, remediation } = findingText(finding);
+  return `${finding.path === "" ? "" : `${finding.path}: `}${message}${remediation === undefined ? "" : ` — ${remediation}`}`;
+}
+
+/** Whether measurements are pushed or may be pulled. */
+function leaves(config: Config): boolean {
+  return config.get(scrapeEnabled) || otlpSignals.some((signal) => exporterOptions(config, signal) !== undefined || stdoutOptions(config, signal) !== undefined);
+}

@@ -1,0 +1,89 @@
+/** What the status says of the house as it is now. */
+import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ProfilingSchema } from "../../gen/steward/monitor/v1/export_pb.ts";
+import { UpdateState, type TlsCertificateSchema, type UpdateSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
+import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import { redactUrl } from "../../kernel/config/redact.ts";
+import type { CertificateStatus } from "../../kernel/listen/certificates.ts";
+import type { ProfilingStatus } from "../../kernel/profiling/status.ts";
+import type { ComponentState, Health } from "../../kernel/supervisor/component.ts";
+import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
+import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
+import type { UpdateStatus } from "../../kernel/updates/update-check.ts";
+import type { HouseAnswer, MetricFacts } from "../../monitor/status/house-facts.ts";
+import { componentRows, serviceStates } from "./components.ts";
+import type { DeliveryView } from "./delivery.ts";
+import { metricsServing } from "./metrics-serving.ts";
+import type { followRuntime } from "./runtime.ts";
+
+/** Everything that is asked; all of it answers from memory. */
+export interface HouseSources {
+  readonly config: Config;
+  /** The monitor has nothing to collect. */
+  readonly idle: boolean;
+  readonly states: () => readonly ComponentState[];
+  readonly stores: () => Health;
+  readonly telemetry: Pick<Telemetry, "status">;
+  readonly delivery: Pick<DeliveryView, "delivery" | "throughput">;
+  readonly runtime: Pick<ReturnType<typeof followRuntime>, "read">;
+  readonly profiling: () => ProfilingStatus;
+  readonly updates: () => UpdateStatus;
+  /** Of each listener with TLS, by its name. */
+  readonly certificates: () => Readonly<Record<string, CertificateStatus | undefined>>;
+  /** Of the process's own scope. */
+  readonly cardinality: () => CardinalityInfo;
+}
+
+/** One answer, but for its number. */
+export function houseAnswer(sources: HouseSources, { labels }: { readonly labels: boolean }): Omit<HouseAnswer, "kind" | "id"> {
+  const { config, idle, delivery } = sources;
+  const facts = { config, idle, states: sources.states(), stores: sources.stores() };
+  const pull = sources.telemetry.status().ledger?.pull;
+  const status = create(StatusSchema, {
+    components: componentRows(facts), services: serviceStates(facts), delivery: delivery.delivery(), throughput: delivery.throughput(),
+    metricsServing: metricsServing(config, pull), profiling: profilingOf(sources.profiling()), runtime: sources.runtime.read(),
+    tlsCertificates: Object.entries(sources.certificates()).flatMap(([name, certificate]) => (certificate === undefined ? [] : [certificateOf(name, certificate)])),
+    update: updateOf(sources.updates()),
+  });
+  return { status: toBinary(StatusSchema, status), series: seriesOf(sources.cardinality(), labels) };
+}
+
+function profilingOf({ profilerServer, profilerHeaderNames, profilerUpload: upload, profilerAuthSet: _, ...flags }: ProfilingStatus): MessageInitShape<typeof ProfilingSchema> {
+  return {
+    ...flags, profilerServer: redactUrl(profilerServer), profilerHeaderNames: [...profilerHeaderNames],
+    ...(upload === undefined ? {} : {
+      profilerUpload: {
+        attempts: BigInt(upload.attempts), failures: BigInt(upload.failures), consecutiveFailures: upload.consecutiveFailures, healthy: upload.healthy,
+        lastDurationSeconds: upload.lastDurationSeconds, lastErrorClass: upload.lastErrorClass ?? "",
+        ...(upload.lastSuccessAtMs === undefined ? {} : { lastSuccessAt: timestampFromMs(upload.lastSuccessAtMs) }), ...(upload.lastFailureAtMs === undefined ? {} : { lastFailureAt: timestampFromMs(upload.lastFailureAtMs) }),
+      },
+    }),
+  };
+}
+
+function certificateOf(name: string, { fingerprint, notBefore, notAfter, lastReloadAt, lastFailureAt, lastFailure }: CertificateStatus): MessageInitShape<typeof TlsCertificateSchema> {
+  return {
+    name, fingerprint, notBefore: timestampFromMs(notBefore), notAfter: timestampFromMs(notAfter), lastReloadFailureReason: lastFailure,
+    ...(lastReloadAt === undefined ? {} : { lastReloadAt: timestampFromMs(lastReloadAt) }), ...(lastFailureAt === undefined ? {} : { lastReloadFailureAt: timestampFromMs(lastFailureAt) }),
+  };
+}
+
+const UPDATE_STATES = {
+  disabled: UpdateState.DISABLED, checking: UpdateState.CHECKING, error: UpdateState.ERROR, unknown: UpdateState.UNKNOWN, current: UpdateState.CURRENT, available: UpdateState.AVAILABLE,
+} as const;
+
+function updateOf({ enabled, state, currentVersion = "", latestVersion = "", minorsBehind, lastCheckedAtMs, lastErrorClass, releaseUrl }: UpdateStatus): MessageInitShape<typeof UpdateSchema> {
+  return {
+    enabled, state: UPDATE_STATES[state], currentVersion, latestVersion, minorsBehind, lastErrorClass: lastErrorClass ?? "", releaseUrl: redactUrl(releaseUrl),
+    ...(lastCheckedAtMs === undefined ? {} : { lastCheckedAt: timestampFromMs(lastCheckedAtMs) }),
+  };
+}
+
+function seriesOf({ metrics }: CardinalityInfo, labels: boolean): MetricFacts[] {
+  return metrics.filter(({ series }) => series > 0).map((metric) => ({
+    name: metric.name, series: metric.series, overflowing: metric.overflowing,
+    labels: labels ? metric.labels().map(({ name, distinct, capped, examples }) => ({ label: name, distinct, capped, examples })) : [],
+  }));
+}

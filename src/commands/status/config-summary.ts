@@ -1,0 +1,53 @@
+/** The configuration as the status shows it: every key of every service, and of a secret only whether it is set and where (contract §2.2; facts, monitor-api §1.9). */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { SecretSource, type ConfigSummarySchema, type ConfigValueSchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
+import type { Config, EffectiveRow } from "../../kernel/config/config.ts";
+import { loggingLevel } from "../../kernel/config/house-keys.ts";
+import { otlpCloudToken, otlpExporter, otlpSignals, otlpSignalExporters } from "../../kernel/config/otlp-keys.ts";
+import { profiler } from "../../kernel/config/profiling-keys.ts";
+import { vpnAuth, type WrittenAuth } from "../../monitor/config/auth-fields.ts";
+import { networks } from "../../monitor/config/network-keys.ts";
+import { headscale, provider, type ProviderKind } from "../../monitor/config/provider-keys.ts";
+
+type Summary = MessageInitShape<typeof ConfigSummarySchema>;
+type Value = MessageInitShape<typeof ConfigValueSchema>;
+
+/** Without the store of checkpoints and the collectors that run: these the monitor knows. */
+export function configSummary(config: Config): Summary {
+  const { auth, apiKey } = firstNetwork(config);
+  return {
+    schemaVersion: 1,
+    apiKeySet: auth.apikey !== undefined || apiKey !== undefined, oauthSecretSet: auth.oauth.clientSecret !== undefined,
+    backendCloudTokenSet: config.get(otlpCloudToken) !== undefined, profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
+    authMethod: auth.method, logLevel: config.get(loggingLevel), otlpHeaderKeys: headerKeys(config),
+    full: Object.fromEntries(config.effective({ provenance: false }).map((row) => [row.key, valueOf(row)])),
+  };
+}
+
+/** The control plane of the first network. */
+export function firstProvider(config: Config): ProviderKind {
+  return config.list(networks)[0]?.provider ?? config.get(provider);
+}
+
+function firstNetwork(config: Config): { readonly auth: WrittenAuth; readonly apiKey: unknown } {
+  const [first] = config.list(networks);
+  return first ?? { auth: vpnAuth(config), apiKey: config.get(headscale.apiKey) };
+}
+
+function headerKeys(config: Config): string[] {
+  const names = [otlpExporter, ...otlpSignals.map((signal) => otlpSignalExporters[signal])].flatMap(({ headers }) => [...config.get(headers).keys()]);
+  return [...new Set(names)].toSorted();
+}
+
+const SOURCES = { unset: SecretSource.UNSET, value: SecretSource.VALUE, file: SecretSource.FILE } as const;
+
+function valueOf({ value, secret, set, source }: EffectiveRow): Value {
+  if (secret === true) return { secret, ...(set === undefined ? {} : { set }), ...(source === undefined ? {} : { source: SOURCES[source] }) };
+  switch (typeof value) {
+    case "undefined": return {};
+    case "string": return { value: { kind: { case: "stringValue", value } } };
+    case "boolean": return { value: { kind: { case: "boolValue", value } } };
+    case "number": return { value: { kind: { case: "numberValue", value } } };
+    default: return { value: { kind: { case: "listValue", value: { values: value.map((text) => ({ kind: { case: "stringValue", value: text } })) } } } };
+  }
+}

@@ -1,0 +1,64 @@
+/** Memory and work of the process for the status: as of now, and their curves (contract §2.1.12; RESOLUTIONS M33). */
+import { availableParallelism } from "node:os";
+import { PerformanceObserver } from "node:perf_hooks";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { RuntimeSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { watchThreads } from "../../kernel/telemetry/runtime-report.ts";
+import { takeSamples } from "./samples.ts";
+
+const MILLISECONDS = 1_000;
+const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
+
+/** What is looked at. */
+export interface RuntimeReadings {
+  /** Bytes of the main thread's heap in use. */
+  readonly heapBytes: () => number;
+  /** Threads that run JavaScript. */
+  readonly workers: () => number;
+  /** Collections since the start. */
+  readonly collections: () => number;
+}
+
+/** The process as it is, watched until disposed; threads that began before are not known. */
+export function processReadings(): RuntimeReadings & Disposable {
+  const threads = watchThreads();
+  let collections = 0;
+  const collector = new PerformanceObserver((list) => {
+    collections += list.getEntries().length;
+  });
+  collector.observe({ entryTypes: ["gc"] });
+  return {
+    heapBytes: () => process.memoryUsage().heapUsed, workers: () => threads.count(), collections: () => collections,
+    [Symbol.dispose]() {
+      collector.disconnect();
+      threads[Symbol.dispose]();
+    },
+  };
+}
+
+/** Follows the readings until disposed. */
+export function followRuntime(clock: Clock, readings: RuntimeReadings): Disposable & { read(): MessageInitShape<typeof RuntimeSchema> } {
+  const samples = takeSamples<{ readonly atMs: number; readonly heapBytes: number; readonly workers: number; readonly collections: number; readonly rate: number }>(clock, (before) => {
+    const now = { atMs: clock.monotonic(), heapBytes: readings.heapBytes(), workers: readings.workers(), collections: readings.collections() };
+    return { ...now, rate: before === undefined ? 0 : ((now.collections - before.collections) * MILLISECONDS) / Math.max(1, now.atMs - before.atMs) };
+  });
+  return {
+    read() {
+      const heapBytes = readings.heapBytes();
+      const taken = samples.list();
+      return {
+        maxProcs: availableParallelism(), workers: readings.workers(), numGc: BigInt(readings.collections()), heapAlloc: formatSize(heapBytes), heapAllocBytes: BigInt(heapBytes),
+        gcRateSeries: taken.map(({ rate }) => rate), workersSeries: taken.map(({ workers }) => workers), heapAllocSeries: taken.map((sample) => BigInt(sample.heapBytes)),
+      };
+    },
+    [Symbol.dispose]: () => samples[Symbol.dispose](),
+  };
+}
+
+/** `512 B`, `1.5 MiB`: bytes for people (facts, monitor-api §0). */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const power = Math.min(UNITS.length, Math.floor(Math.log2(bytes) / 10));
+  return `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1] ?? ""}`;
+}
