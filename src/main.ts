@@ -41,6 +41,10 @@ async function run(invocation: Invocation): Promise<number> {
       const { healthcheck } = await import("./commands/healthcheck.ts");
       return healthcheck(invocation.options, process.env, output);
     }
+    case "cycle": {
+      const { cycle } = await import("./commands/cycle.ts");
+      return cycle(invocation.options, process.env, output);
+    }
     case "backup": {
       const { backup } = await import("./commands/backup.ts");
       return backup(invocation.options, process.env, output);

@@ -4,7 +4,7 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
 import { parseDuration } from "../kernel/config/units.ts";
-import { asParseArgs, commandNames, daemonOptions, dedupOptions, folderOptions, type NumberRange, type Option, type OptionTable } from "./options.ts";
+import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -46,6 +46,16 @@ export interface HealthcheckArguments extends DaemonArguments {
   readonly timeoutMs: number;
 }
 
+/** What `-preflight`, `-once` or `-exposition-check` was asked for. */
+export interface CycleArguments extends DaemonArguments {
+  readonly mode: CycleMode;
+  readonly json: boolean;
+  /** For all of it. */
+  readonly timeoutMs: number;
+  /** Whether a preflight exports what it collected. */
+  readonly exports: boolean;
+}
+
 /** What `steward backup` was asked for. */
 export interface BackupArguments extends DaemonArguments {
   /** The folder to make or to fill; it must be empty. */
@@ -70,6 +80,7 @@ export type Invocation =
   | { readonly command: "validate"; readonly options: ValidateArguments }
   | { readonly command: "print-effective-config"; readonly options: EffectiveConfigArguments }
   | { readonly command: "healthcheck"; readonly options: HealthcheckArguments }
+  | { readonly command: "cycle"; readonly options: CycleArguments }
   | { readonly command: "dedup"; readonly options: DedupArguments }
   | { readonly command: "help"; readonly topic: HelpTopic }
   | { readonly command: "backup"; readonly options: BackupArguments }
@@ -78,6 +89,7 @@ export type Invocation =
   | { readonly command: "version" };
 
 const HEALTHCHECK_MS = 5000;
+const CYCLE_MS = 60_000;
 
 /** Reads the arguments after the program's name. Throws `invalid` with the whole line to show; the exit code is then 2. */
 export function parseArguments(args: readonly string[]): Invocation {
@@ -97,6 +109,8 @@ function parseDaemon(args: readonly string[]): Invocation {
   const [extra] = parsed.positionals;
   if (extra !== undefined) throw misuse(commandNames.includes(extra) ? `a command comes first: steward ${extra} ...` : `unexpected argument ${quote(extra)}`);
   if (parsed.switches.has("version")) return { command: "version" };
+  const [mode, another] = cycleModesOf(parsed);
+  if (another !== undefined) throw misuse(`-${mode} and -${another} exclude each other`);
   // An empty file name means none, so that a unit file may pass an unset variable.
   const options = { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") };
   // Of several modes the first of these counts (facts, monitor-api §7).
@@ -106,7 +120,12 @@ function parseDaemon(args: readonly string[]): Invocation {
     const format = parsed.texts.get("print-effective-config-format") === "yaml" ? "yaml" : "json";
     return { command: "print-effective-config", options: { ...options, format, provenance: parsed.switches.has("print-effective-config-provenance") } };
   }
+  if (mode !== undefined) return { command: "cycle", options: { ...options, mode, json: parsed.switches.has("json"), timeoutMs: parsed.numbers.get("preflight-timeout") ?? CYCLE_MS, exports: parsed.switches.has("preflight-export") } };
   return { command: "serve", options };
+}
+
+function cycleModesOf({ switches }: Parsed): CycleMode[] {
+  return cycleModes.filter((mode) => switches.has(mode));
 }
 
 function parseDedup(args: readonly string[]): Invocation {
@@ -190,7 +209,8 @@ function readOptions(args: readonly string[], table: OptionTable, command?: stri
     given.push([shown, option]);
   }
   for (const [shown, { goesWith }] of given) {
-    if (goesWith !== undefined && !switches.has(goesWith)) throw misuse(`${shown} goes with -${goesWith}`, undefined, command);
+    const partners = goesWith === undefined ? [] : [goesWith].flat();
+    if (partners.length > 0 && !partners.some((partner) => switches.has(partner))) throw misuse(`${shown} goes with ${partners.map((partner) => `-${partner}`).join(" or ")}`, undefined, command);
   }
   if (texts.get("state") === "") throw misuse("--state needs a folder", undefined, command);
   return { switches, texts, numbers, positionals: tokens.filter((token) => token.kind === "positional").map((token) => token.value) };

@@ -10,6 +10,8 @@ Usage:
                                 check the configuration and end
   steward -healthcheck [-config FILE]
                                 ask the running daemon whether it is ready
+  steward -preflight [-config FILE]
+                                ask every control plane once, change nothing
   steward dedup PATH...         find duplicates once, print them and end
   steward backup DIR            copy the state folder; the daemon may run
   steward check [DIR]           look for damage in the state or in a backup
@@ -37,6 +39,23 @@ One-shot modes:
   -healthcheck   0 when the daemon is ready, 1 when it is not, 2 when it
                  cannot be asked
     -healthcheck-timeout 5s
+  -preflight     collect every network once and say how each collector went;
+                 nothing is exported, stored or sent to be validated, so that
+                 it may run beside the daemon
+    -preflight-export
+                 export what was collected
+  -once          collect once as the daemon does, export it and remember how far
+                 the logs were read; not while a daemon runs on the state folder
+  -exposition-check
+                 collect once like -preflight and check what a scraper would be
+                 given, without opening the port
+    -preflight-timeout 60s
+                 for all of it, with any of these three
+    -json        as one JSON object
+                 They end with 0 when all is well, 1 when the configuration or
+                 the state folder cannot be used, 3 when a credential is
+                 refused, 4 when something was not collected, 5 when something
+                 was not exported or the exposition is wrong, 130 on Ctrl-C
 
 Environment:
   Every key of the file is also a variable: gateway.listen is

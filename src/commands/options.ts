@@ -13,25 +13,36 @@ export interface Option {
   /** `duration` is written `30s`, `1m30s`; a list of words admits only these. */
   readonly value?: "text" | "duration" | NumberRange | readonly string[];
   readonly short?: string;
-  /** The option it means nothing without. */
-  readonly goesWith?: string;
+  /** The options of which it needs one to mean anything. */
+  readonly goesWith?: string | readonly string[];
 }
 
 /** The options of a command by their name without dashes. */
 export type OptionTable = Readonly<Record<string, Option>>;
+
+/** What collects once. */
+export type CycleMode = "exposition-check" | "preflight" | "once";
+
+/** Only one of them can be asked for. */
+export const cycleModes: readonly CycleMode[] = ["exposition-check", "preflight", "once"];
 
 /** The daemon's options; the names are the contract's. */
 export const daemonOptions: OptionTable = {
   config: { value: "text" },
   demo: {},
   validate: {},
-  json: { goesWith: "validate" },
+  json: { goesWith: ["validate", ...cycleModes] },
   "warnings-as-errors": { goesWith: "validate" },
   "print-effective-config": {},
   "print-effective-config-format": { value: ["json", "yaml"], goesWith: "print-effective-config" },
   "print-effective-config-provenance": { goesWith: "print-effective-config" },
   healthcheck: {},
   "healthcheck-timeout": { value: "duration", goesWith: "healthcheck" },
+  preflight: {},
+  "preflight-export": { goesWith: "preflight" },
+  "preflight-timeout": { value: "duration", goesWith: cycleModes },
+  once: {},
+  "exposition-check": {},
   version: {},
   help: { short: "h" },
 };

@@ -22,6 +22,7 @@ import { reportState } from "../kernel/telemetry/state-report.ts";
 import { reportTelemetry } from "../kernel/telemetry/telemetry-report.ts";
 import { createTelemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
+import type { TelemetryOptions } from "../kernel/telemetry/options.ts";
 import type { Tracing } from "../kernel/telemetry/tracing.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { processScope, telemetryOptions, tellsOfItself } from "./telemetry-options.ts";
@@ -37,12 +38,15 @@ export interface HouseTelemetryDeps {
   readonly config: Config;
   /** Every key of the configuration; the values of its secrets are kept out of all lines. */
   readonly schema: Schema;
-  readonly pool: Pool;
+  /** Undefined in a command that has none. */
+  readonly pool?: Pool;
   readonly clock: Clock;
   readonly log: RootLog;
   readonly version: string;
   /** Whether anything may be pulled. */
   readonly pull: boolean;
+  /** What runs, where that is not all that is configured. */
+  readonly options?: TelemetryOptions;
 }
 
 /** Telemetry with the process's own scope open and reported, and what the parts of the house tell it by. */
@@ -65,7 +69,7 @@ export interface HouseTelemetry {
 /** Lines of the log are exported when there is a receiver for them, spans when tracing is on too. */
 export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<HouseTelemetry> {
   const { config, clock, log, version } = deps;
-  const options = telemetryOptions(config, deps.pull);
+  const options = deps.options ?? telemetryOptions(config, deps.pull);
   const telemetry = createTelemetry({ clock, log: log.child("telemetry") }, options);
   const scope = telemetry.scope(processScope(config, { version, environment: process.env }));
   const itself = tellsOfItself(config);
@@ -74,7 +78,7 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
     reportTelemetry(scope, telemetry);
     reportCertificate(scope, "metrics", () => telemetry.status().ledger?.pull?.certificate);
   }
-  reportPool(scope, deps.pool);
+  if (deps.pool !== undefined) reportPool(scope, deps.pool);
   log.conceal(secretsAmong(deps.schema.map((key) => config.get(key))));
   if (options.logs !== undefined) log.tap((line) => telemetry.line(line));
   const tracing = await tracingOf(config, telemetry);

@@ -11,6 +11,7 @@ import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
+import type { OpenScope } from "./network/network-scope.ts";
 import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { reportPrivacy } from "./privacy/report.ts";
@@ -36,30 +37,50 @@ export const createMonitor: CreatePlaced<MonitorOptions> = (context, options) =>
 
 /** Makes the monitor. */
 export async function createMonitorWith(context: ThreadContext, options: MonitorOptions, open: OpenProvider): Promise<MonitorService> {
-  const { clock, ids, log } = context;
-  const { version } = options;
   const writer = createWriter(context, options);
+  context.add({ name: WRITER, needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => Promise.resolve(writer.mark(LAST_MARK)) });
+  const { clock, ids, log } = context;
+  const { networks, checkpoints } = await assembleMonitor({ clock, ids, log, add: (component) => context.add(component), openScope: (spec) => writer.scope(spec), needs: [WRITER] }, options, open);
+  for (const { component } of networks) context.add(component);
+  return { name: "monitor", rpc: [], plain: [], status: () => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() }) };
+}
+
+/** What the parts of a monitor are made with. */
+export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {
+  readonly openScope: OpenScope;
+  /** Components that must run before the monitor's and until after them. */
+  readonly needs: readonly string[];
+}
+
+/** Networks that are not added yet, and what they remember in. */
+export interface MonitorParts {
+  readonly networks: readonly MonitoredNetwork[];
+  readonly checkpoints: Checkpoints;
+}
+
+/** Makes the parts of a monitor; what its networks share is added as components. */
+export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions, open: OpenProvider): Promise<MonitorParts> {
+  const { clock, ids, log, add, openScope } = deps;
+  const { version } = options;
   const checkpoints = await openCheckpoints({ clock, log, version }, options.checkpoint);
-  const scope = writer.scope({ name: "monitor", resource: options.resource, logResource: { "service.version": version }, constants: {} });
+  const scope = openScope({ name: "monitor", resource: options.resource, logResource: { "service.version": version }, constants: {} });
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
   const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
-  context.add({ name: WRITER, needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => Promise.resolve(writer.mark(LAST_MARK)) });
-  context.add({ name: CHECKPOINTS, needs: [WRITER], readiness: "none", start: () => Promise.resolve(), stop: () => checkpoints.close() });
-  context.add(latest);
-  context.add(firstRun.component);
-  const annotations = addAnnotations(context, options, { scope, checkpoints });
+  add({ name: CHECKPOINTS, needs: deps.needs, readiness: "none", start: () => Promise.resolve(), stop: () => checkpoints.close() });
+  add(latest);
+  add(firstRun.component);
+  const annotations = addAnnotations(deps, options, { scope, checkpoints });
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string => (options.several ? `${network.name}/${collector}` : collector);
     return createNetwork({
-      clock, log: log.child("network", { network: network.name }), facts: options, openScope: (spec) => writer.scope(spec), openProvider: open, collectors: allCollectors,
+      clock, log: log.child("network", { network: network.name }), facts: options, openScope, openProvider: open, collectors: allCollectors,
       memory: () => checkpoints.network(network.name), annotations, latestClientVersion: () => latest.latest(),
       registered: (collector) => firstRun.registered(shown(collector)), succeeded: () => firstRun.succeeded(),
-      needs: [WRITER, CHECKPOINTS, ...(options.annotations === undefined ? [] : [ANNOTATIONS]), latest.name],
+      needs: [...deps.needs, CHECKPOINTS, ...(options.annotations === undefined ? [] : [ANNOTATIONS]), latest.name],
     }, network);
   });
-  for (const { component } of networks) context.add(component);
-  return { name: "monitor", rpc: [], plain: [], status: () => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() }) };
+  return { networks, checkpoints };
 }
 
 /** A writer over the port that it was given, and over each new one. */
@@ -87,12 +108,12 @@ function reportProcess(scope: Scope, { privacy, selfObservability, configWarning
 }
 
 /** The publisher of annotations, where one is configured. */
-function addAnnotations(context: ThreadContext, { annotations, version }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
+function addAnnotations(deps: MonitorDeps, { annotations, version }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
   if (annotations === undefined) return noAnnotations;
-  const { clock, ids, log } = context;
+  const { clock, ids, log } = deps;
   const seen = checkpoints.network(PROCESS_MEMORY).seen(ANNOTATIONS, REMEMBERED_ANNOTATIONS);
   const annotator = createAnnotator({ clock, log: log.child(ANNOTATIONS), scope, seen, backend: createAnnotationBackend({ clock, ids, version }, annotations) }, annotations);
   // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it remembers in is closed.
-  context.add({ name: ANNOTATIONS, needs: [WRITER, CHECKPOINTS], readiness: annotator.readiness, start: (signal, failed) => annotator.start(signal, failed), stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true } });
+  deps.add({ name: ANNOTATIONS, needs: [...deps.needs, CHECKPOINTS], readiness: annotator.readiness, start: (signal, failed) => annotator.start(signal, failed), stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true } });
   return annotator;
 }

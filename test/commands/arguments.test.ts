@@ -35,7 +35,7 @@ describe("the daemon's flags", () => {
   });
 
   it.each([
-    [["-json"], "steward: -json goes with -validate; see steward --help"],
+    [["-json"], "steward: -json goes with -validate or -exposition-check or -preflight or -once; see steward --help"],
     [["-healthcheck", "-healthcheck-timeout", "soon"], "steward: -healthcheck-timeout must be a duration above 0 such as 5s or 1m30s, got \"soon\"; see steward --help"],
     [["-print-effective-config", "-print-effective-config-format", "xml"], "steward: -print-effective-config-format must be json or yaml, got \"xml\"; see steward --help"],
     [["-verson"], "steward: unknown option -verson, did you mean --version? see steward --help"],

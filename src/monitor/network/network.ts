@@ -23,6 +23,7 @@ import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts"
 import type { NetworkOptions } from "../options.ts";
 import type { Provider } from "../providers/provider.ts";
 import { createCollectorRunner, type CollectorRunner } from "../runner/collector-runner.ts";
+import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
 import type { NetworkStatus } from "../status.ts";
 import { createCallReports, type CallReports } from "./call-reports.ts";
 import { networkName } from "./network-name.ts";
@@ -56,6 +57,8 @@ export interface MonitoredNetwork {
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
+  /** Runs every collector once, instead of a start; `stop` ends it too. Never rejects for what the control plane does; throws `invalid` when its client cannot be made. */
+  cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
 
 interface Registered {
@@ -84,6 +87,7 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
       start: () => network.start(), stop: (deadlineMs) => network.stop(deadlineMs), health: () => ({ ok: network.failure === undefined, ...(network.failure === undefined ? {} : { reason: network.failure }) }),
     },
     status: () => network.status(),
+    cycle: (budget) => network.cycle(budget),
   };
 }
 
@@ -105,6 +109,27 @@ class IsolatedNetwork {
   }
 
   start(): Promise<void> {
+    const { log } = this.#deps;
+    const opening = this.#open(this.#prepare(), this.#closed.signal).then(({ scheduler }) => scheduler.start(this.#closed.signal, () => undefined));
+    this.#opening = opening.catch((thrown: unknown) => {
+      if (this.#closed.signal.aborted) return;
+      this.failure = toStewardError(thrown).message;
+      log.error("the network is not collected", { error: toStewardError(thrown) });
+    });
+    return Promise.resolve();
+  }
+
+  async cycle({ signal, timeoutMs }: CycleBudget): Promise<readonly CollectorResult[]> {
+    const { clock } = this.#deps;
+    const beganMs = clock.monotonic();
+    const opening = this.#open(this.#prepare(), AbortSignal.any([signal, this.#closed.signal]));
+    this.#opening = opening.then(() => undefined, () => undefined);
+    const failed = (thrown: unknown): CollectorResult[] => this.#registered.map(({ collector }) => ({ network: this.#options.name, collector: collector.name, tookMs: clock.monotonic() - beganMs, error: toStewardError(thrown) }));
+    return await opening.then(({ name, runners }) => runCycle({ clock, network: name, runners }, { signal, timeoutMs }), failed);
+  }
+
+  /** The control plane's client, and the collectors that it and the options allow. */
+  #prepare(): Provider {
     const { openProvider, collectors, log, registered } = this.#deps;
     const provider = openProvider(this.#options, { log, observe: this.#calls.observe });
     this.#provider = provider;
@@ -113,12 +138,7 @@ class IsolatedNetwork {
       return prepared === undefined ? [] : [{ collector, prepared }];
     });
     for (const { collector } of this.#registered) registered(collector.name);
-    this.#opening = this.#open(provider).catch((thrown: unknown) => {
-      if (this.#closed.signal.aborted) return;
-      this.failure = toStewardError(thrown).message;
-      log.error("the network is not collected", { error: toStewardError(thrown) });
-    });
-    return Promise.resolve();
+    return provider;
   }
 
   async stop(deadlineMs: number): Promise<void> {
@@ -142,10 +162,10 @@ class IsolatedNetwork {
     };
   }
 
-  async #open(provider: Provider): Promise<void> {
+  async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {
     const { clock, log, facts, openScope } = this.#deps;
-    const name = await networkName(this.#options.name, provider, { clock, log, signal: this.#closed.signal });
-    this.#closed.signal.throwIfAborted();
+    const name = await networkName(this.#options.name, provider, { clock, log, signal });
+    signal.throwIfAborted();
     const scope = openScope(networkScope(facts, this.#options, name));
     const devices = createDeviceCache({ clock });
     const intakes = this.#intakes(name, scope, devices);
@@ -158,9 +178,10 @@ class IsolatedNetwork {
       reportNetwork(scope, { devices: this.#options.collectors.devices === undefined ? undefined : devices, dedupSets: () => dedupSetsOf(intakes) });
       scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
     }
-    this.#opened = { name, scope, tracker, devices, ...intakes, runners, scheduler };
+    const opened = { name, scope, tracker, devices, ...intakes, runners, scheduler };
+    this.#opened = opened;
     warnOfScopes(log, this.#matrix(provider, tracker));
-    await scheduler.start(this.#closed.signal, () => undefined);
+    return opened;
   }
 
   #intakes(name: string, scope: Scope, devices: DeviceCache): Intakes {

@@ -51,10 +51,19 @@ export interface CollectorStatus extends RunTotals {
   readonly checkpoint: CheckpointLag | undefined;
 }
 
+/** How one run ended. */
+export interface RunOutcome {
+  readonly tookMs: number;
+  /** Undefined when it went well. */
+  readonly error: StewardError | undefined;
+}
+
 /** A collector with its schedule. */
 export interface CollectorRunner {
   readonly name: string;
   readonly schedule: Schedule;
+  /** One run now, beside the schedule: for who collects once. Never rejects; the signal's reason is then the error. */
+  runNow(signal: AbortSignal): Promise<RunOutcome>;
   status(): CollectorStatus;
 }
 
@@ -83,7 +92,7 @@ class Runner implements CollectorRunner {
     this.#prepared = prepared;
     this.#collect = collect;
     this.#goodMs = deps.clock.monotonic();
-    this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: ({ signal }) => this.#run(signal) };
+    this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: async ({ signal }) => void (await this.runNow(signal)) };
   }
 
   status(): CollectorStatus {
@@ -99,8 +108,8 @@ class Runner implements CollectorRunner {
     };
   }
 
-  /** Never rejects: how a run ended is remembered here. */
-  async #run(signal: AbortSignal): Promise<void> {
+  /** How a run ended is remembered here. */
+  async runNow(signal: AbortSignal): Promise<RunOutcome> {
     const { clock, scope } = this.#deps;
     const began = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
     const round = beginTick(this.#deps, this.name, { signal, staleMs: staleAfterMs(this.#prepared.intervalMs) });
@@ -111,7 +120,7 @@ class Runner implements CollectorRunner {
       round.end("abandon");
       const cause: unknown = signal.aborted ? signal.reason : thrown;
       const error = toStewardError(cause);
-      if (signal.aborted && error.code === "cancelled") return;
+      if (signal.aborted && error.code === "cancelled") return { tookMs: clock.monotonic() - began.monotonicMs, error };
       failure = { word: failureWord(cause), error };
     }
     const finishedMs = clock.now();
@@ -121,6 +130,7 @@ class Runner implements CollectorRunner {
     this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure?.error.message });
     if (failure === undefined) this.#deps.succeeded(this.name);
     else this.#complain(failure.word, failure.error);
+    return { tookMs, error: failure?.error };
   }
 
   /** What is to become of the levels of the run. */

@@ -1,0 +1,46 @@
+/** What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that (facts, monitor-api §7; RESOLUTIONS M40). */
+import { StewardError } from "../../kernel/base/errors.ts";
+import { failureOf } from "../../kernel/client/failure.ts";
+import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
+import type { CollectorResult } from "../../monitor/runner/cycle.ts";
+import type { CycleArguments } from "../arguments.ts";
+
+/** The outcome. */
+export interface CycleOutcome {
+  readonly asked: Pick<CycleArguments, "mode" | "timeoutMs">;
+  /** In the order of networks and collectors. */
+  readonly results: readonly CollectorResult[];
+  /** Why it could not begin. Nothing was asked then. */
+  readonly refused?: string;
+  /** Why nothing was asked although nothing is wrong. */
+  readonly idle?: string;
+  /** Whether anything was sent to a receiver. */
+  readonly exportAttempted: boolean;
+  /** Standard output belongs to what was exported. */
+  readonly exportsToOutput?: boolean;
+  /** What was not delivered. */
+  readonly closeError?: string;
+  /** The policy would have been sent to be judged. */
+  readonly aclValidateSkipped: boolean;
+  /** Of `-exposition-check`. */
+  readonly exposition?: ExpositionReport;
+}
+
+/** 1 it could not begin, 3 a credential was refused, 4 something was not collected, 5 something was not exported or not exposed as it must be; the lowest wins. */
+export function exitCode({ refused, results, closeError, exposition }: CycleOutcome): 0 | 1 | 3 | 4 | 5 {
+  if (refused !== undefined) return 1;
+  if (results.some(({ error }) => isAuthFailure(error))) return 3;
+  if (results.some(({ error }) => error !== undefined)) return 4;
+  return closeError !== undefined || (exposition?.errors.length ?? 0) > 0 ? 5 : 0;
+}
+
+/** Whether an error says that the credential is not accepted; one that may not do something is accepted. */
+export function isAuthFailure(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof StewardError; cause = cause.cause) if (failureOf(cause)?.class === "auth") return true;
+  return false;
+}
+
+/** An error with what helps. */
+export function textOfError({ message, remedy }: StewardError): string {
+  return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
+}

@@ -1,0 +1,135 @@
+/** One cycle from the configuration to its outcome: what is opened for it, in which time, and what is given back. */
+import { systemClock } from "../../kernel/base/clock.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
+import { systemIds } from "../../kernel/base/ids.ts";
+import { createLog, type RootLog } from "../../kernel/base/log.ts";
+import { loggingFormat, loggingLevel, servicesMonitor } from "../../kernel/config/house-keys.ts";
+import type { Environment } from "../../kernel/config/key.ts";
+import { formatDuration } from "../../kernel/config/units.ts";
+import { lockStateDirectory } from "../../kernel/state/directory-lock.ts";
+import type { TelemetryOptions } from "../../kernel/telemetry/options.ts";
+import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
+import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
+import { harmless, unversioned, validatesPolicy } from "../../monitor/cycle/harmless.ts";
+import type { MonitorOptions } from "../../monitor/options.ts";
+import type { CollectorResult } from "../../monitor/runner/cycle.ts";
+import type { CycleArguments } from "../arguments.ts";
+import { configureDaemon, daemonSchema, type DaemonConfiguration } from "../configuration.ts";
+import { monitorOptionsOf } from "../monitor.ts";
+import { telemetryOptions } from "../telemetry-options.ts";
+import { createHouseTelemetry } from "../telemetry.ts";
+import type { CommandOutput } from "../validate.ts";
+import { stewardVersion } from "../version.ts";
+import { checkExpositions } from "./exposition.ts";
+import { exportAll, hasReceiver } from "./export.ts";
+import type { CycleOutcome } from "./outcome.ts";
+
+/** What a trial works with; the signal ends it at once. */
+export interface TrialDeps {
+  readonly environment: Environment;
+  readonly output: CommandOutput;
+  readonly signal: AbortSignal;
+}
+
+/** So much of the time is kept for what follows the collecting. */
+const AFTER_SHARE = 1 / 3;
+const AFTER_MS = 15_000;
+/** Connections, files and annotations are given back within this. */
+const CLOSE_MS = 5_000;
+
+interface Trial extends TrialDeps {
+  readonly asked: CycleArguments;
+  readonly configuration: DaemonConfiguration;
+  readonly monitor: MonitorOptions | undefined;
+  readonly telemetry: TelemetryOptions;
+  /** Monotonic. */
+  readonly endsAtMs: number;
+}
+
+/** Throws what keeps it from beginning. */
+export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<CycleOutcome> {
+  const endsAtMs = systemClock.monotonic() + asked.timeoutMs;
+  const configuration = configureDaemon(asked, deps.environment);
+  const configured = configuration.config.get(servicesMonitor) ? monitorOptionsOf(configuration, deps.environment) : undefined;
+  const idle = configured?.networks.length ? undefined : whyIdle(configuration, configured);
+  const { mode, timeoutMs } = asked;
+  if (idle !== undefined && mode !== "exposition-check") return { asked: { mode, timeoutMs }, results: [], idle, exportAttempted: false, aclValidateSkipped: false };
+  const monitor = configured && (mode === "once" ? unversioned(configured) : harmless(configured));
+  const lock = mode === "once" ? lockFor(configuration) : undefined;
+  try {
+    const outcome = await observe({ ...deps, asked, configuration, monitor, telemetry: telemetryFor(asked, configuration), endsAtMs });
+    return { ...outcome, ...(idle === undefined ? {} : { idle }), aclValidateSkipped: mode !== "once" && configured !== undefined && validatesPolicy(configured) };
+  } finally {
+    lock?.release();
+  }
+}
+
+function whyIdle({ demo }: DaemonConfiguration, configured: MonitorOptions | undefined): string {
+  if (configured === undefined) return "nothing to collect: services.monitor is false";
+  if (demo.demo) return "nothing to collect: the simulated network of the demo lives in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
+  return "nothing to collect: no credential of a control plane is configured; set vpn.auth, or provider: headscale with headscale.url and headscale.api_key";
+}
+
+/** A real cycle moves the marks of the daemon's state, and two of them would send the same series. */
+function lockFor({ stateDirectory }: DaemonConfiguration): ReturnType<typeof lockStateDirectory> {
+  try {
+    return lockStateDirectory(stateDirectory);
+  } catch (error) {
+    if (!(error instanceof StewardError) || error.code !== "conflict") throw error;
+    throw new StewardError("conflict", `${error.message}, which collects and exports already`, { remedy: "use -preflight, which changes nothing, or stop that process", cause: error });
+  }
+}
+
+/** Nothing listens, and only what was asked for is sent. */
+function telemetryFor({ mode, exports }: CycleArguments, { config }: DaemonConfiguration): TelemetryOptions {
+  if (mode === "exposition-check") return { pull: true };
+  if (mode === "preflight" && !exports) return { pull: false };
+  const { scrape: _, ...options } = telemetryOptions(config, false);
+  return options;
+}
+
+async function observe(trial: Trial): Promise<CycleOutcome> {
+  const { asked, configuration: { config }, telemetry: options, output, signal } = trial;
+  const { mode, timeoutMs } = asked;
+  // What a trial finds is in its report; a real cycle is looked back upon in the log.
+  const log = createLog({ level: mode === "once" ? config.get(loggingLevel) : "error", format: config.get(loggingFormat), write: (line) => output.stderr(line), now: () => systemClock.now() });
+  const { telemetry } = await createHouseTelemetry({ config, schema: daemonSchema, clock: systemClock, log, version: stewardVersion(), pull: options.pull, options });
+  await telemetry.component.start(signal, (error) => log.error("telemetry broke", { error }));
+  telemetry.openOutput();
+  try {
+    const results = await collect(trial, telemetry, log);
+    const base = { asked: { mode, timeoutMs }, results, aclValidateSkipped: false };
+    if (mode === "exposition-check") return { ...base, exportAttempted: false, exposition: await checkExpositions(telemetry, leftMs(trial), deadline(signal, leftMs(trial))) };
+    if (!hasReceiver(options)) return { ...base, exportAttempted: false };
+    const closeError = await exportAll(telemetry, leftMs(trial));
+    const exportsToOutput = [options.metrics, options.logs, options.traces].some((target) => target?.protocol === "stdout");
+    return { ...base, exportAttempted: true, exportsToOutput, ...(closeError === undefined ? {} : { closeError }) };
+  } finally {
+    // Everything was sent or given up: another export at the end would send it twice.
+    await telemetry.component.stop(0);
+  }
+}
+
+async function collect(trial: Trial, telemetry: Pick<Telemetry, "scope">, log: RootLog): Promise<readonly CollectorResult[]> {
+  const { monitor, signal, telemetry: options, asked } = trial;
+  if (monitor === undefined) return [];
+  const isAll = asked.mode !== "exposition-check" && !hasReceiver(options);
+  const timeoutMs = Math.round(leftMs(trial) - (isAll ? 0 : Math.min(AFTER_MS, asked.timeoutMs * AFTER_SHARE)));
+  const cycle = await openMonitorCycle({ clock: systemClock, ids: systemIds, log: log.child("monitor"), openScope: (spec) => telemetry.scope(spec) }, monitor);
+  try {
+    return await cycle.run({ signal: deadline(signal, timeoutMs), timeoutMs });
+  } finally {
+    await cycle.close(Math.min(CLOSE_MS, leftMs(trial)));
+  }
+}
+
+function leftMs({ endsAtMs }: Trial): number {
+  return Math.max(0, endsAtMs - systemClock.monotonic());
+}
+
+/** Fires with the signal, or after the time. */
+function deadline(signal: AbortSignal, timeoutMs: number): AbortSignal {
+  const late = new AbortController();
+  systemClock.timer(systemClock.monotonic() + timeoutMs, () => late.abort(new StewardError("deadline", `not done after ${formatDuration(timeoutMs)}`, { remedy: "raise -preflight-timeout, or look at why the other side does not answer" })));
+  return AbortSignal.any([signal, late.signal]);
+}

@@ -1,0 +1,129 @@
+/**
+ * Judges an exposition as a scraper would: what Prometheus refuses, drops or takes for another series is an error. It reads what
+ * was rendered, not what was meant, so that a mistake of the renderer is found too (facts, monitor-api §7).
+ */
+import type { GatherErrorClass } from "../status.ts";
+import { FamilyCheck } from "./family-check.ts";
+import { readSampleLine } from "./sample-line.ts";
+import type { ExpositionFormat } from "./text.ts";
+
+/** Something that is wrong. Holds no label values. */
+export interface ExpositionError {
+  readonly class: GatherErrorClass;
+  /** The family or sample; undefined when the whole text is meant. */
+  readonly metric: string | undefined;
+  readonly message: string;
+}
+
+/** What was found. */
+export interface ExpositionReport {
+  readonly families: number;
+  /** Samples: each is a series of its own for who scrapes. */
+  readonly series: number;
+  readonly bytes: number;
+  /** The first hundred. */
+  readonly errors: readonly ExpositionError[];
+}
+
+/** More would be read by nobody. */
+const MOST_ERRORS = 100;
+/** No line of ours is longer; what has no line breaks must not be kept whole. */
+const LONGEST_LINE = 16 * 2 ** 20;
+const METADATA = /^# (HELP|TYPE|UNIT) ([a-zA-Z_:][a-zA-Z0-9_:]*)(?: ([\s\S]*))?$/;
+const EOF_LINE = "# EOF";
+
+/** Takes a text piece by piece. It holds the identity of each series until the end. */
+export class ExpositionCheck {
+  readonly #format: ExpositionFormat;
+  readonly #decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  readonly #errors: ExpositionError[] = [];
+  readonly #families = new Set<string>();
+  readonly #series = new Set<string>();
+  #family: FamilyCheck | undefined;
+  #rest = "";
+  #bytes = 0;
+  #samples = 0;
+  #ended = false;
+  #unreadable = false;
+
+  constructor(format: ExpositionFormat) {
+    this.#format = format;
+  }
+
+  /** The next piece; it may end anywhere, within a character too. */
+  add(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    this.#decode(piece, true);
+  }
+
+  /** To be called once. */
+  end(): ExpositionReport {
+    this.#decode(new Uint8Array(), false);
+    this.#family?.end();
+    if (!this.#unreadable) {
+      if (this.#rest !== "") this.#report("other", undefined, "the last line is not ended");
+      if (this.#format === "openmetrics" && !this.#ended) this.#report("other", undefined, "there is no # EOF at the end");
+    }
+    return { families: this.#families.size, series: this.#samples, bytes: this.#bytes, errors: this.#errors };
+  }
+
+  #decode(piece: Uint8Array, more: boolean): void {
+    if (this.#unreadable) return;
+    try {
+      this.#rest += this.#decoder.decode(piece, { stream: more });
+    } catch {
+      this.#unreadable = true;
+      this.#report("other", undefined, "the text is not UTF-8");
+      return;
+    }
+    const lines = this.#rest.split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#line(line);
+    if (this.#rest.length <= LONGEST_LINE) return;
+    this.#unreadable = true;
+    this.#report("other", undefined, `a line is longer than ${LONGEST_LINE} characters`);
+  }
+
+  #line(line: string): void {
+    if (this.#ended) this.#report("other", undefined, "something follows # EOF");
+    else if (line === EOF_LINE) this.#ended = this.#format === "openmetrics";
+    else if (line.startsWith("#")) this.#comment(line);
+    else if (line !== "") this.#sample(line);
+    else if (this.#format === "openmetrics") this.#report("other", undefined, "there is an empty line");
+  }
+
+  #comment(line: string): void {
+    const [, what, name = "", text] = METADATA.exec(line) ?? [];
+    if (what !== undefined) this.#begin(name).metadata(what, text ?? "");
+    else if (this.#format === "openmetrics" || /^# (?:HELP|TYPE)\b/.test(line)) this.#report("other", undefined, "a line with # is no HELP, TYPE or UNIT of a metric");
+  }
+
+  #sample(line: string): void {
+    const sample = readSampleLine(line);
+    if (sample === undefined) return this.#report("other", /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0], "a line is no sample: name, labels, quotes or value are wrong");
+    this.#samples += 1;
+    const { name, labels } = sample;
+    if (!this.#family?.holds(name)) this.#begin(name);
+    this.#family?.sample(sample);
+    const names = labels.map(([label]) => label);
+    if (new Set(names).size < names.length) return this.#report("label_inconsistent", name, "a label comes twice in one sample");
+    if (names.some((label) => label.startsWith("__"))) this.#report("label_inconsistent", name, "a label begins with __, which is reserved");
+    const identity = `${name}{${labels.map(([label, value]) => `${label}="${value}"`).toSorted().join(",")}}`;
+    if (this.#series.has(identity)) this.#report("duplicate_series", name, `two samples have the same labels (${names.length === 0 ? "none" : names.toSorted().join(", ")})`);
+    this.#series.add(identity);
+  }
+
+  /** The family of this name: the present one, or a new one. */
+  #begin(name: string): FamilyCheck {
+    if (this.#family?.name === name) return this.#family;
+    this.#family?.end();
+    if (this.#families.has(name)) this.#report("other", name, "the lines of a family are not together");
+    this.#families.add(name);
+    this.#family = new FamilyCheck(name, this.#format, (kind, message) => this.#report(kind, name, message));
+    return this.#family;
+  }
+
+  #report(kind: GatherErrorClass, metric: string | undefined, message: string): void {
+    if (this.#errors.length < MOST_ERRORS) this.#errors.push({ class: kind, metric, message });
+  }
+}
