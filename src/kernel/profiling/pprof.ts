@@ -9,8 +9,6 @@ import type { HeapThread } from "./heap.ts";
 const NANOSECONDS_IN_MICROSECOND = 1_000;
 const NANOSECONDS_IN_MILLISECOND = 1_000_000n;
 const OUR_FOLDER = join(import.meta.dirname, "../../..") + sep;
-/** A thread that waits spends no time of a core. */
-const IDLE = "(idle)";
 const ROOT = "(root)";
 
 /** When a profile was recorded. */
@@ -28,7 +26,7 @@ export function formatCpuProfile(threads: readonly CpuThread[], recorded: Record
     const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
     for (const [id, [count, microseconds]] of spentByNode(profile)) {
       const stack = stackOf(nodes.get(id), (node) => parents.get(node.id));
-      if (stack[0]?.functionName !== IDLE) table.add(stack, [count, Math.round(microseconds * NANOSECONDS_IN_MICROSECOND)], thread);
+      if (!isIdle(stack[0])) table.add(stack, [count, Math.round(microseconds * NANOSECONDS_IN_MICROSECOND)], thread);
     }
   }
   return table.encode({ types: [["samples", "count"], ["cpu", "nanoseconds"]], period: ["cpu", "nanoseconds", periodUs * NANOSECONDS_IN_MICROSECOND], recorded });
@@ -47,6 +45,11 @@ export function formatHeapProfile(threads: readonly HeapThread[], recorded: Reco
     }
   }
   return table.encode({ types: [["inuse_space", "bytes"]], period: ["space", "bytes", intervalBytes], recorded });
+}
+
+/** A thread that waits spends no time of a core: for events, or, one of the pool, in a function of the library that only waits for a task. */
+function isIdle(frame: Runtime.CallFrame | undefined): boolean {
+  return frame?.functionName === "(idle)" || (frame?.functionName === "atomicsWaitLoop" && frame.url.includes("/piscina/"));
 }
 
 /** A sample stands for the time until the next one. */

@@ -1,6 +1,8 @@
-import { afterEach, describe, expect, it } from "vitest";
 import type { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
 import { delay, systemClock } from "../../../src/kernel/base/clock.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
+import { createPool } from "../../../src/kernel/pool/pool.ts";
 import { createHeapSampler } from "../../../src/kernel/profiling/heap.ts";
 import { createProfiles } from "../../../src/kernel/profiling/profiles.ts";
 import { openBusyWorker, turnMill } from "./busy.ts";
@@ -33,6 +35,14 @@ describe("Profiles of this process", () => {
     expect(frames.find(({ name }) => name === "turnMill")).toMatchObject({ file: "test/kernel/profiling/busy.ts" });
     expect(frames.map(({ name }) => name)).not.toContain("(idle)");
     expect(decoded.durationMs).toBeGreaterThanOrEqual(900);
+  });
+
+  it("show no thread of the pool that only waits for a task", async () => {
+    const pool = createPool({ clock: systemClock, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }), threads: 1 });
+    await pool.run({ name: "double", file: new URL("../pool/fixtures/double.ts", import.meta.url) }, [1], { signal: never });
+    const decoded = decodeCompressed(await createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) }).cpu(300, never));
+    expect(decoded.samples.flatMap(({ stack }) => stack.map(({ name }) => name))).not.toContain("atomicsWaitLoop");
+    await pool.close();
   });
 
   it("of the CPU are recorded one at a time, and end with who asked for them", async () => {
