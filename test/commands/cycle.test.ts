@@ -87,6 +87,14 @@ describe("steward -preflight", () => {
     expect(results(stdout).filter(({ ok }) => !ok)).toEqual([expect.objectContaining({ collector: "users", auth_failure: false, error: expect.stringContaining("give the credential the permission or scope") })]);
   });
 
+  it("says what a collector had to go without, which is no failure", async () => {
+    const plane = await tailscale();
+    plane.faults.next("device_invites", { kind: "status", status: 403 }, Number.POSITIVE_INFINITY);
+    const { code, stdout } = await runSteward(["-preflight"], { env: configured(plane, { STEWARD_VPN__NETWORK: "corp.test" }).env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("\ncorp.test devices: device_invites is denied; give the credential device_invites:read\n");
+  });
+
   it("ends within its time when a control plane does not answer, and names what did not", async () => {
     const plane = await tailscale();
     plane.faults.next("devices", { kind: "hang" }, Number.POSITIVE_INFINITY);

@@ -2,6 +2,7 @@
 import { StewardError } from "../../kernel/base/errors.ts";
 import { failureOf } from "../../kernel/client/failure.ts";
 import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
+import type { DeniedCall } from "../../monitor/cycle/cycle.ts";
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import type { CycleArguments } from "../arguments.ts";
 
@@ -10,6 +11,8 @@ export interface CycleOutcome {
   readonly asked: Pick<CycleArguments, "mode" | "timeoutMs">;
   /** In the order of networks and collectors. */
   readonly results: readonly CollectorResult[];
+  /** What collectors had to go without; no failure. */
+  readonly denied?: readonly DeniedCall[];
   /** Why it could not begin. Nothing was asked then. */
   readonly refused?: string;
   /** Why nothing was asked although nothing is wrong. */

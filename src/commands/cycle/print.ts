@@ -5,11 +5,12 @@ import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.t
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import { exitCode, isAuthFailure, textOfError, type CycleOutcome } from "./outcome.ts";
 
-/** One line for each collector, one for each error of the exposition, then the verdict. */
+/** One line for each collector, one for each denied call and each error of the exposition, then the verdict. */
 export function formatOutcome(outcome: CycleOutcome): string {
-  const { asked, results, closeError, aclValidateSkipped, exposition } = outcome;
+  const { asked, results, denied = [], closeError, aclValidateSkipped, exposition } = outcome;
   const lines = [
-    ...table(results), ...(exposition?.errors ?? []).map(({ class: kind, metric, message }) => `${kind}${metric === undefined ? "" : ` ${metric}`}: ${message}`),
+    ...table(results), ...denied.map(({ network, collector, call, scopes }) => `${network} ${collector}: ${call} is denied${scopes.length === 0 ? "" : `; give the credential ${scopes.join(" or ")}`}`),
+    ...(exposition?.errors ?? []).map(({ class: kind, metric, message }) => `${kind}${metric === undefined ? "" : ` ${metric}`}: ${message}`),
     ...(aclValidateSkipped ? ["acl: the policy was not sent to be validated, which -once and the daemon do"] : []), ...(closeError === undefined ? [] : [`export: ${closeError}`]),
   ];
   return [...lines, ...`${asked.mode}: ${verdict(outcome)}`.split("\n")].map((line) => `${printable(line)}\n`).join("");

@@ -1,5 +1,5 @@
 /** One cycle from the configuration to its outcome: what is opened for it, in which time, and what is given back. */
-import { systemClock } from "../../kernel/base/clock.ts";
+import { delay, systemClock } from "../../kernel/base/clock.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
 import { createLog, type RootLog } from "../../kernel/base/log.ts";
@@ -12,7 +12,6 @@ import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import { openMonitorCycle } from "../../monitor/cycle/cycle.ts";
 import { harmless, unversioned, validatesPolicy } from "../../monitor/cycle/harmless.ts";
 import type { MonitorOptions } from "../../monitor/options.ts";
-import type { CollectorResult } from "../../monitor/runner/cycle.ts";
 import type { CycleArguments } from "../arguments.ts";
 import { configureDaemon, daemonSchema, type DaemonConfiguration } from "../configuration.ts";
 import { monitorOptionsOf } from "../monitor.ts";
@@ -97,8 +96,7 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
   await telemetry.component.start(signal, (error) => log.error("telemetry broke", { error }));
   telemetry.openOutput();
   try {
-    const results = await collect(trial, telemetry, log);
-    const base = { asked: { mode, timeoutMs }, results, aclValidateSkipped: false };
+    const base = { asked: { mode, timeoutMs }, ...(await collect(trial, telemetry, log)), aclValidateSkipped: false };
     if (mode === "exposition-check") return { ...base, exportAttempted: false, exposition: await checkExpositions(telemetry, leftMs(trial), deadline(signal, leftMs(trial))) };
     if (!hasReceiver(options)) return { ...base, exportAttempted: false };
     const closeError = await exportAll(telemetry, leftMs(trial));
@@ -110,16 +108,19 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
   }
 }
 
-async function collect(trial: Trial, telemetry: Pick<Telemetry, "scope">, log: RootLog): Promise<readonly CollectorResult[]> {
+async function collect(trial: Trial, telemetry: Pick<Telemetry, "scope">, log: RootLog): Promise<Pick<CycleOutcome, "results" | "denied">> {
   const { monitor, signal, telemetry: options, asked } = trial;
-  if (monitor === undefined) return [];
+  if (monitor === undefined) return { results: [] };
   const isAll = asked.mode !== "exposition-check" && !hasReceiver(options);
   const timeoutMs = Math.round(leftMs(trial) - (isAll ? 0 : Math.min(AFTER_MS, asked.timeoutMs * AFTER_SHARE)));
   const cycle = await openMonitorCycle({ clock: systemClock, ids: systemIds, log: log.child("monitor"), openScope: (spec) => telemetry.scope(spec) }, monitor);
   try {
-    return await cycle.run({ signal: deadline(signal, timeoutMs), timeoutMs });
+    const results = await cycle.run({ signal: deadline(signal, timeoutMs), timeoutMs });
+    return { results, denied: cycle.denied() };
   } finally {
-    await cycle.close(Math.min(CLOSE_MS, leftMs(trial)));
+    const closeMs = Math.min(CLOSE_MS, leftMs(trial));
+    // What does not let go in its time is left behind: the process ends after this.
+    await Promise.race([cycle.close(closeMs), delay(systemClock, closeMs)]);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { createSupervisor } from "../../kernel/supervisor/supervisor.ts";
 import type { OpenScope } from "../network/network-scope.ts";
+import type { MonitoredNetwork } from "../network/network.ts";
 import { openProvider } from "../network/open-provider.ts";
 import type { MonitorOptions } from "../options.ts";
 import type { CollectorResult, CycleBudget } from "../runner/cycle.ts";
@@ -17,10 +18,21 @@ export interface MonitorCycleDeps {
   readonly openScope: OpenScope;
 }
 
+/** A further call of a collector that the credential may not make. The collector goes on without it. */
+export interface DeniedCall {
+  readonly network: string;
+  readonly collector: string;
+  readonly call: string;
+  /** Alternatives stand beside each other; empty when they are not known. */
+  readonly scopes: readonly string[];
+}
+
 /** A monitor that has no schedule. */
 export interface MonitorCycle {
   /** Once. Networks side by side, results in their order. Throws `invalid` when a control plane's client cannot be made. */
   run(budget: CycleBudget): Promise<readonly CollectorResult[]>;
+  /** What of the run was denied without being a failure. */
+  denied(): readonly DeniedCall[];
   /** Gives connections and files back; series stay. After it what was collected is complete. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -34,9 +46,15 @@ export async function openMonitorCycle(deps: MonitorCycleDeps, options: MonitorO
     async run(budget) {
       return (await Promise.all(networks.map((network) => network.cycle(budget)))).flat();
     },
+    denied: () => networks.flatMap((network) => deniedOf(network.status())),
     async close(deadlineMs) {
       await Promise.all(networks.map(({ component }) => component.stop(deadlineMs)));
       await supervisor.stop(deadlineMs);
     },
   };
+}
+
+function deniedOf(status: ReturnType<MonitoredNetwork["status"]>): DeniedCall[] {
+  return (status?.capabilities ?? []).flatMap(({ collector, subrequest, state, requiredScopes }) =>
+    (subrequest === undefined || (state !== "scope_denied" && state !== "credential_rejected") ? [] : [{ network: status?.name ?? "", collector, call: subrequest, scopes: requiredScopes }]));
 }
