@@ -36,6 +36,7 @@ describe("A cycle of collectors", () => {
     end("devices");
     await turns();
     expect(begun).toEqual(["devices", "users", "keys"]);
+    expect(clock.timers()).toBe(0);
     end("users");
     end("keys");
     expect((await running).map(({ network, collector, error }) => [network, collector, error])).toEqual([["n", "devices", undefined], ["n", "users", undefined], ["n", "keys", undefined]]);
