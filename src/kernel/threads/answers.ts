@@ -1,7 +1,7 @@
 /** Answers calls that came as bytes by the handlers of a service; the same on the main thread and in a thread of its own. */
 import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
 import { StewardError } from "../base/errors.ts";
-import { bodyTooLarge, type Call, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
+import { bodyTooLarge, type Call, type JsonHandler, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
 import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
@@ -26,7 +26,7 @@ export type Answer = (method: string, body: Uint8Array, encoding: Encoding, call
 export function createAnswers(service: Service): Answer {
   const methods = new Map<string, Answer>();
   for (const bound of service.rpc) {
-    for (const method of bound.desc.methods) methods.set(`${bound.desc.typeName}/${method.name}`, rpcAnswer(method, bound.handler(method)));
+    for (const method of bound.desc.methods) methods.set(`${bound.desc.typeName}/${method.name}`, rpcAnswer(method, bound.handler(method), bound.json?.(method)));
   }
   for (const [index, route] of service.plain.entries()) methods.set(plainMethod(index), plainAnswer(route));
   return async (method, body, encoding, call) => {
@@ -36,13 +36,15 @@ export function createAnswers(service: Service): Answer {
   };
 }
 
-function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>): Answer {
+function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>, json: JsonHandler | undefined): Answer {
   const write = (encoding: Encoding, init: MessageInitShape<DescMessage>): Uint8Array => {
     const message = create(method.output, init);
     return encoding === "json" ? new TextEncoder().encode(writeRestJson(method, message)) : toBinary(method.output, message);
   };
   return async (_name, body, encoding, call) => {
     const request = fromBinary(method.input, body);
+    // What a handler gives may be kept by it, so it is copied before it moves.
+    if (encoding === "json" && json !== undefined) return { meta: {}, body: new Uint8Array(await json(request, call)), chunks: undefined };
     if (method.methodKind !== "server_streaming") {
       return { meta: {}, body: write(encoding, await (handler as UnaryHandler<DescMessage, DescMessage>)(request, call)), chunks: undefined };
     }

@@ -3,7 +3,7 @@
  * a list of closures; writing then costs one call per field. What JSON cannot hold exactly is an assertion, never a
  * silent change.
  */
-import { ScalarType, toJson, type DescField, type DescMessage, type JsonObject, type MessageShape } from "@bufbuild/protobuf";
+import { ScalarType, toJson, type DescField, type DescMessage, type JsonObject, type Message, type MessageShape } from "@bufbuild/protobuf";
 import { ListValueSchema, ValueSchema, type ListValue, type Timestamp, type Value } from "@bufbuild/protobuf/wkt";
 import { assert } from "../base/errors.ts";
 import { enumTexts, fieldStyleOf, isWellKnown, jsonName, styleOf, type DialectName } from "./style.ts";
@@ -14,6 +14,7 @@ type Put = (message: Fields, out: Record<string, unknown>) => void;
 type Form = (value: unknown) => unknown;
 interface Plan {
   readonly puts: Put[];
+  readonly byField: Map<DescField, Put>;
 }
 
 const plans = new WeakMap<DescMessage, Plan>();
@@ -34,6 +35,16 @@ export function plainMessage<D extends DescMessage>(schema: D, message: MessageS
   return writePlan(planOf(schema), message) as JsonObject;
 }
 
+/**
+ * One field of a message as it would be written: an object with its key and value, or with nothing when it is left out. For who
+ * writes a large message in pieces.
+ */
+export function plainField(field: DescField, message: Message): JsonObject {
+  const out: Record<string, unknown> = {};
+  planOf(field.parent).byField.get(field)?.(message, out);
+  return out as JsonObject;
+}
+
 /** Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at start. */
 export function prepareWriter(schema: DescMessage): void {
   planOf(schema);
@@ -49,7 +60,7 @@ function planOf(desc: DescMessage): Plan {
   const known = plans.get(desc);
   if (known !== undefined) return known;
   // Known before it is filled: a message may contain itself.
-  const plan: Plan = { puts: [] };
+  const plan: Plan = { puts: [], byField: new Map() };
   plans.set(desc, plan);
   try {
     const names = new Set<string>();
@@ -58,7 +69,9 @@ function planOf(desc: DescMessage): Plan {
       const name = jsonName(field);
       assert(!names.has(name) && name !== "__proto__" && !/^\d+$/.test(name), `${desc.typeName} cannot write a field as ${JSON.stringify(name)}: the name is taken or would lose its place`);
       names.add(name);
-      plan.puts.push(putOf(field, name));
+      const put = putOf(field, name);
+      plan.puts.push(put);
+      plan.byField.set(field, put);
     }
   } catch (error) {
     plans.delete(desc);

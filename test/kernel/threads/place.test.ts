@@ -206,6 +206,13 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     await expect(host.call("steward.test.v1.DedupSampleService/Nothing", new Uint8Array(), { signal: never, requestId: "r", encoding: "proto" })).rejects.toMatchObject({ code: "unsupported" });
   });
 
+  it("writes REST JSON itself where it can, and keeps what it wrote", async () => {
+    const { host } = await started(on);
+    const call = () => host.call("steward.test.v1.DedupSampleService/GetSampleStats", new Uint8Array(), { signal: never, requestId: "r", encoding: "json" });
+    expect([text((await call()).body), text((await call()).body)]).toEqual(['{"kept":true}', '{"kept":true}']);
+    expect((await unary(host, "getSampleStats", {})).data.text).toBe("");
+  });
+
   it("publishes to those who listen", async () => {
     const { host } = await started(on);
     const heard = listen(host, "created");

@@ -1,7 +1,7 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { prepareWriter, writeMessage, type WriteOptions } from "../../../src/kernel/wire/write.ts";
+import { plainField, plainMessage, prepareWriter, writeMessage, type WriteOptions } from "../../../src/kernel/wire/write.ts";
 import { BytesInDedupSchema, DurationInDedupSchema, SameNameSchema, UnlessTextSchema } from "../../gen/steward/test/v1/broken_pb.ts";
 import { DedupSampleSchema, GetSampleResponseSchema, SampleKind } from "../../gen/steward/test/v1/dedup_sample_pb.ts";
 import { GetMonitorSampleResponseSchema, MonitorState } from "../../gen/steward/test/v1/monitor_sample_pb.ts";
@@ -116,5 +116,15 @@ describe("a declaration that cannot be written", () => {
   ])("shows at start: %s", (_what, schema: DescMessage, named) => {
     expect(() => prepareWriter(schema)).toThrow(named);
     expect(() => prepareWriter(schema)).toThrow(named);
+  });
+});
+
+describe("a message written in pieces", () => {
+  it.each([["nothing", {}], ["something", { smallNumber: 7, words: ["a"], part: { partName: "b" } }]] as const)("is the same as the whole, field by field, of %s", (_name, init) => {
+    for (const schema of [DedupSampleSchema, GetMonitorSampleResponseSchema, GetVaultSampleResponseSchema]) {
+      const message = create(schema as typeof DedupSampleSchema, schema === DedupSampleSchema ? { ...init, words: [...("words" in init ? init.words : [])] } : {});
+      const pieces = schema.fields.map((field) => plainField(field, message));
+      expect(JSON.stringify(Object.assign({}, ...pieces))).toBe(JSON.stringify(plainMessage(schema as typeof DedupSampleSchema, message)));
+    }
   });
 });
