@@ -2,11 +2,8 @@
 import type { AdminRefusal } from "../../gateway/access/admin-refusal.ts";
 import type { AuthOptions } from "../../gateway/access/authorize.ts";
 import type { Surface } from "../../gateway/access/surface.ts";
-import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
-import { adminEnabled, adminLandingPage, adminListen, adminTls, adminToken } from "../kernel/config/admin-keys.ts";
+import { adminEnabled, adminLandingPage, adminListen, adminToken } from "../kernel/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
-import type { ListenTls } from "../kernel/listen/listener.ts";
-import type { Component } from "../kernel/supervisor/component.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { adminAuthRejected } from "../monitor/catalogue/publishing.ts";
 import { tellsOfItself } from "./telemetry-options.ts";
@@ -35,26 +32,4 @@ export function countAdminRefusals(config: Config, scope: Scope): (reason: Admin
   return (reason) => {
     if (counts) scope.add(adminAuthRejected, 1, { reason });
   };
-}
-
-/** The listener of its own; undefined when none is configured. `deps` are the gateway's, asked for at the start. */
-export function adminListener(config: Config, needs: readonly string[], deps: () => GatewayDeps): Component | undefined {
-  const address = config.get(adminListen);
-  if (address === undefined || !config.get(adminEnabled)) return undefined;
-  let listener: Gateway | undefined;
-  return {
-    name: "admin", needs, readiness: "required",
-    async start() {
-      listener = createGateway({ ...deps(), surface: "admin" }, { address, ...tlsOf(config) });
-      await listener.start();
-    },
-    async stop(deadlineMs) {
-      await listener?.stop(deadlineMs);
-    },
-  };
-}
-
-function tlsOf(config: Config): { readonly tls?: ListenTls } {
-  const [certFile, keyFile] = [config.get(adminTls.certFile), config.get(adminTls.keyFile)];
-  return certFile === "" ? {} : { tls: { certFile, keyFile } };
 }

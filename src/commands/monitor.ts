@@ -1,17 +1,21 @@
 /** Places the monitor in the house: its configuration, its thread, and what of it decides over readiness. */
+import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../kernel/base/clock.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import type { RootLog } from "../kernel/base/log.ts";
 import type { Environment } from "../kernel/config/key.ts";
+import type { BoundService } from "../kernel/service.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { HostDeps } from "../kernel/threads/host-spec.ts";
 import { placeService } from "../kernel/threads/place.ts";
 import type { Placement, ThreadHost } from "../kernel/threads/placed.ts";
+import { createRemoteService } from "../kernel/threads/remote-service.ts";
 import { monitorOptions } from "../monitor/config/monitor-options.ts";
 import { FIRST_RUN } from "../monitor/first-run.ts";
 import { monitorModule } from "../monitor/module.ts";
 import type { MonitorOptions, NetworkOptions } from "../monitor/options.ts";
+import { HOUSE_PORT } from "../monitor/status/house-facts.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { stewardVersion } from "./version.ts";
 
@@ -31,10 +35,12 @@ const FLUSH_MS = 5_000;
 export interface MonitorPlace {
   readonly options: MonitorOptions;
   readonly telemetry: Pick<Telemetry, "port" | "flush" | "component">;
+  /** Ports to what the status tells of the house; one for each start. */
+  readonly house?: () => MessagePort;
   readonly log: RootLog;
   /** Telemetry among them. */
   readonly needs: readonly string[];
-  /** A thread of its own unless said otherwise. */
+  /** A thread of its own unless said otherwise, or there is nothing to collect. */
   readonly on?: Placement;
 }
 
@@ -43,21 +49,28 @@ export interface PlacedMonitor {
   readonly component: ThreadHost;
   /** Takes the place of telemetry's component: whenever that starts anew, the monitor gets a new port to it. */
   readonly telemetry: Component;
+  /** What the gateway serves of it, whether it runs or not; without it a call is `not_ready`. */
+  readonly rpc: readonly BoundService[];
+  /** Whether it answers calls. */
+  running(): boolean;
   /** Whether it holds the process's readiness back, and the line that says why (RESOLUTIONS M4, M6). */
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
 }
 
-/** The monitor in its place, or nothing when no credential is configured: then it is idle, and no thread is started (RESOLUTIONS M28). */
-export function placeMonitor({ options, telemetry, log, needs, on = "thread" }: MonitorPlace): PlacedMonitor | undefined {
-  if (options.networks.length === 0) {
-    log.child("monitor").info("the monitor is idle: no credential of a control plane is configured", { remedy: "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off" });
-    return undefined;
-  }
-  const deps: HostDeps = { clock: systemClock, ids: systemIds, log, ports: () => portsOf(telemetry), drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)) };
-  const host = placeService(deps, monitorModule, { on, options, needs, readiness: "reported", heapMb: HEAP_MB, variables: ambientVariables(options) });
+/**
+ * The monitor in its place. Without a credential it is idle: it collects and stores nothing, needs no thread, and answers what it
+ * is asked all the same (RESOLUTIONS M28).
+ */
+export function placeMonitor({ options, telemetry, house, log, needs, on = "thread" }: MonitorPlace): PlacedMonitor {
+  const idle = options.networks.length === 0;
+  if (idle) log.child("monitor").info("the monitor is idle: no credential of a control plane is configured", { remedy: "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off" });
+  const deps: HostDeps = { clock: systemClock, ids: systemIds, log, ports: () => portsOf(telemetry, house), drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)) };
+  const placed = idle ? { ...options, checkpoint: { ...options.checkpoint, store: "memory" as const, evidenceStore: "memory" as const } } : options;
+  const host = placeService(deps, monitorModule, { on: idle ? "main" : on, options: placed, needs, readiness: "reported", heapMb: HEAP_MB, variables: ambientVariables(options) });
   const { component } = telemetry;
   return {
-    component: host, ready: readiness(host),
+    component: host, ready: readiness(host), rpc: createRemoteService(monitorModule.name, monitorModule.descriptors, [], host).rpc,
+    running: () => isRunning(host),
     telemetry: {
       ...component,
       async start(signal, failed) {
@@ -74,9 +87,17 @@ function ambientVariables({ networks }: MonitorOptions): readonly string[] {
   return feeds.some((feed) => feed !== undefined && feed.credentials === undefined) ? ["AWS_"] : [];
 }
 
-function portsOf(telemetry: Pick<Telemetry, "port">): ReturnType<NonNullable<HostDeps["ports"]>> {
+function portsOf(telemetry: Pick<Telemetry, "port">, house: MonitorPlace["house"]): ReturnType<NonNullable<HostDeps["ports"]>> {
   const port = telemetry.port();
-  return port === undefined ? {} : { telemetry: port };
+  return { ...(port === undefined ? {} : { telemetry: port }), ...(house === undefined ? {} : { [HOUSE_PORT]: house() }) };
+}
+
+function isRunning(host: ThreadHost): boolean {
+  try {
+    return host.service().name !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** Once something was collected, a collector that fails and a thread that starts anew close nothing. */

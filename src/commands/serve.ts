@@ -2,7 +2,7 @@
 import { fstatSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "../../gateway/gateway.ts";
-import type { Gateway, GatewayDeps } from "../../gateway/gateway.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
 import { openArchive } from "../dedup/archives/open.ts";
 import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
@@ -16,7 +16,7 @@ import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
-import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup, servicesMonitor, servicesTokens } from "../kernel/config/house-keys.ts";
+import { gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, servicesDedup, servicesMonitor, servicesTokens } from "../kernel/config/house-keys.ts";
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -32,15 +32,20 @@ import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
 import { createSupervisor } from "../kernel/supervisor/supervisor.ts";
 import type { UpdateCheck } from "../kernel/updates/update-check.ts";
-import { adminListener, adminPlace, countAdminRefusals } from "./admin.ts";
+import { adminListener, type AdminListener } from "./admin-listener.ts";
+import { adminPlace } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { startDemoNetwork } from "./demo-network.ts";
 import { heedUncaught, type EndProcess } from "./end-process.ts";
-import { indexRoute } from "./index-page.ts";
-import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
+import { placeHouseMonitor } from "./house-monitor.ts";
+import type { PlacedMonitor } from "./monitor.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
-import { createHouseTelemetry, metricsRoute, type HouseTelemetry } from "./telemetry.ts";
+import { createHouseTelemetry, type HouseTelemetry } from "./telemetry.ts";
 import { houseProfiling, type HouseProfiling } from "./profiling.ts";
+import { served } from "./served.ts";
+import type { HouseStatusDeps } from "./status/house-status.ts";
+import { processReadings } from "./status/runtime.ts";
+import { watchStores } from "./status/stores.ts";
 import { isJournalled, placeTokens, type PlacedTokens } from "./tokens.ts";
 import { houseUpdates } from "./updates.ts";
 import { stewardVersion } from "./version.ts";
@@ -72,6 +77,7 @@ interface House {
   /** The stores on their way to be closed. */
   closing?: Promise<void> | undefined;
   gateway?: Gateway;
+  admin?: AdminListener | undefined;
 }
 
 /** Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from starting. */
@@ -79,20 +85,26 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const { config } = configuration;
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   heedUncaught(log, end);
+  const readings = processReadings();
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
   const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
-  const state = telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES }));
+  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES })));
+  const { state } = stores;
   const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
   announce({ configuration, log });
   const demoNetwork = configuration.demo.demo && config.get(servicesMonitor) ? await startDemoNetwork({ clock: systemClock, ids: systemIds, log: log.child("demo") }, config) : undefined;
-  const monitor = config.get(servicesMonitor) ? placeMonitor({ options: monitorOptionsOf(configuration, process.env, demoNetwork?.options), telemetry: telemetry.telemetry, log, needs: [TELEMETRY] }) : undefined;
   const facts = { clock: systemClock, ids: systemIds, version: stewardVersion(), scope: telemetry.scope };
   const profiling = houseProfiling({ ...facts, config, log: log.child("profiler"), environment: process.env });
   const updates = houseUpdates({ ...facts, configuration, log: log.child("updates") });
-  const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor: createSupervisor({ clock: systemClock, log: log.child("supervisor") }) };
+  const supervisor = createSupervisor({ clock: systemClock, log: log.child("supervisor") });
+  const monitor = placeHouseMonitor({
+    clock: systemClock, log, configuration, environment: process.env, demoNetwork: demoNetwork?.options, needs: [TELEMETRY], house: telemetry, readings,
+    states: () => supervisor.states(), stores: () => stores.health(), profiling: () => profiling.status(), updates: () => updates.status(), certificates: () => certificatesOf(house),
+  });
+  const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor };
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
@@ -143,8 +155,8 @@ function components(house: House): Component[] {
   if (house.tokens !== undefined) parts.push(house.tokens.component);
   if (house.monitor !== undefined) parts.push(house.monitor.component);
   if (house.telemetry.telemetry.pull !== undefined) parts.push(house.telemetry.telemetry.pull);
-  const admin = adminListener(config, servicesOf(house), () => served(house));
-  if (admin !== undefined) parts.push(admin);
+  house.admin = adminListener(config, servicesOf(house), () => served(house, "admin"));
+  if (house.admin !== undefined) parts.push(house.admin);
   parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)), house.updates, ...house.profiling.components);
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
@@ -192,7 +204,7 @@ function gatewayComponent(house: House): Component {
   return {
     name: "gateway", needs: servicesOf(house), readiness: "required",
     async start() {
-      house.gateway = createGateway({ ...served(house), surface: adminPlace(config).surface }, { address: config.get(gatewayListen), ...tlsOf(config) });
+      house.gateway = createGateway({ ...served(house, "gateway"), surface: adminPlace(config).surface }, { address: config.get(gatewayListen), ...tlsOf(config) });
       await house.gateway.start();
       house.telemetry.reportPort(house.gateway);
     },
@@ -202,32 +214,9 @@ function gatewayComponent(house: House): Component {
   };
 }
 
-/** All that is served, once every service runs. */
-function served(house: House): GatewayDeps {
-  const { configuration, log, supervisor, telemetry } = house;
-  const { config } = configuration;
-  const { auth, landing, surface } = adminPlace(config);
-  const token = config.get(authToken);
-  const service = house.dedup?.service;
-  const vault = house.tokens?.current()?.service;
-  return {
-    services: [...(service?.rpc ?? []), ...(vault?.rpc ?? [])],
-    plain: [...(vault?.plain ?? []), ...house.profiling.routes, ...(service === undefined ? [] : [...service.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]), indexRoute({ demo: configuration.demo.demo, documents: service !== undefined, tokens: vault !== undefined, aside: surface === "house" })],
-    probes: {
-      live: () => ({ ok: true, reasons: [] }),
-      ready: () => readyOf(house),
-      components: () => supervisor.states(),
-      serviceReady: (name) => (name.startsWith("steward.tokens.") ? house.tokens?.current()?.front.isOpen() : house.dedup?.healthy()) ?? false,
-    },
-    auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
-    log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
-  };
-}
-
-/** What keeps any part from serving comes first, then that nothing was collected yet. */
-function readyOf({ supervisor, monitor }: House): ReturnType<Supervisor["ready"]> {
-  const parts = supervisor.ready();
-  return parts.ok && monitor !== undefined ? monitor.ready() : parts;
+/** Of each listener that has one. */
+function certificatesOf({ gateway, admin, telemetry }: House): ReturnType<HouseStatusDeps["certificates"]> {
+  return { gateway: gateway?.certificate(), admin: admin?.certificate(), metrics: telemetry.telemetry.status().ledger?.pull?.certificate };
 }
 
 function tlsOf(config: Config): { readonly tls?: ListenTls } {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { adminListener, adminPlace, countAdminRefusals } from "../../src/commands/admin.ts";
+import { adminListener } from "../../src/commands/admin-listener.ts";
+import { adminPlace, countAdminRefusals } from "../../src/commands/admin.ts";
 import { loadDaemonConfig } from "../../src/commands/configuration.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { Scope } from "../../src/kernel/telemetry/types.ts";

@@ -50,9 +50,11 @@ export function houseAnswer(sources: HouseSources, { labels }: { readonly labels
   return { status: toBinary(StatusSchema, status), series: seriesOf(sources.cardinality(), labels) };
 }
 
-function profilingOf({ profilerServer, profilerHeaderNames, profilerUpload: upload, profilerAuthSet: _, ...flags }: ProfilingStatus): MessageInitShape<typeof ProfilingSchema> {
+function profilingOf(profiling: ProfilingStatus): MessageInitShape<typeof ProfilingSchema> {
+  const { profileEndpointEnabled, profilerEnabled, profilerServer, profilerHeaderNames, profilerTlsClientCert, profilerTlsCustomCa, profilerTlsInsecureSkipVerify, profilerUpload: upload } = profiling;
   return {
-    ...flags, profilerServer: redactUrl(profilerServer), profilerHeaderNames: [...profilerHeaderNames],
+    profileEndpointEnabled, profilerEnabled, profilerTlsClientCert, profilerTlsCustomCa, profilerTlsInsecureSkipVerify,
+    profilerServer: redactUrl(profilerServer), profilerHeaderNames: [...profilerHeaderNames],
     ...(upload === undefined ? {} : {
       profilerUpload: {
         attempts: BigInt(upload.attempts), failures: BigInt(upload.failures), consecutiveFailures: upload.consecutiveFailures, healthy: upload.healthy,
@@ -81,9 +83,9 @@ function updateOf({ enabled, state, currentVersion = "", latestVersion = "", min
   };
 }
 
-function seriesOf({ metrics }: CardinalityInfo, labels: boolean): MetricFacts[] {
+function seriesOf({ metrics, limitPerMetric }: CardinalityInfo, labels: boolean): MetricFacts[] {
   return metrics.filter(({ series }) => series > 0).map((metric) => ({
-    name: metric.name, series: metric.series, overflowing: metric.overflowing,
+    name: metric.name, series: metric.series, overflowing: metric.overflowing || (limitPerMetric > 0 && metric.series >= limitPerMetric),
     labels: labels ? metric.labels().map(({ name, distinct, capped, examples }) => ({ label: name, distinct, capped, examples })) : [],
   }));
 }

@@ -9,11 +9,14 @@ export interface HouseTeller {
   answer(question: { readonly labels: boolean }): Omit<HouseAnswer, "kind" | "id">;
 }
 
-/** Makes ports. A question that cannot be answered is logged and has no answer. */
+/** Makes ports; each takes the place of the one before, which closes. A question that cannot be answered is logged and has no answer. */
 export function createHousePorts(log: Log, teller: HouseTeller): { readonly port: () => MessagePort } {
+  let current: MessagePort | undefined;
   return {
     port() {
       const { port1, port2 } = new MessageChannel();
+      current?.close();
+      current = port1;
       const tell = (message: HouseMessage): void => port1.postMessage(message);
       port1.on("message", ({ id, labels }: HouseQuestion) => {
         try {

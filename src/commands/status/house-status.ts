@@ -7,13 +7,14 @@ import { houseAnswer, type HouseSources } from "./answer.ts";
 import { houseConstants, type ConstantFacts } from "./constants.ts";
 import { followDelivery } from "./delivery.ts";
 import { createHousePorts } from "./house-ports.ts";
-import { followRuntime, processReadings } from "./runtime.ts";
+import { followRuntime, type RuntimeReadings } from "./runtime.ts";
 
 /** What it is made with. */
 export interface HouseStatusDeps extends Pick<HouseSources, "profiling" | "updates" | "certificates" | "states" | "stores"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly house: Pick<HouseTelemetry, "telemetry" | "scope">;
+  readonly readings: RuntimeReadings;
 }
 
 /** A source of ports, for as long as the process lives. */
@@ -22,12 +23,12 @@ export interface HouseStatus {
   port(): MessagePort;
 }
 
-/** Begins to follow what has a curve. To be made before threads are started: earlier ones are not known. */
+/** Begins to follow what has a curve. */
 export function createHouseStatus(deps: HouseStatusDeps, facts: ConstantFacts): HouseStatus {
-  const { clock, log, house: { telemetry, scope }, profiling, updates, certificates, states, stores } = deps;
+  const { clock, log, house: { telemetry, scope }, profiling, updates, certificates, states, stores, readings } = deps;
   const sources: HouseSources = {
     config: facts.configuration.config, idle: facts.monitor.networks.length === 0, states, stores, profiling, updates, certificates, telemetry, cardinality: () => scope.cardinality(),
-    delivery: followDelivery(clock, telemetry), runtime: followRuntime(clock, processReadings()),
+    delivery: followDelivery(clock, telemetry), runtime: followRuntime(clock, readings),
   };
   return createHousePorts(log, { constants: () => houseConstants(facts), answer: (question) => houseAnswer(sources, question) });
 }

@@ -5,10 +5,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RuntimeSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { watchThreads } from "../../kernel/telemetry/runtime-report.ts";
+import { humanBytes } from "../../monitor/status/human.ts";
 import { takeSamples } from "./samples.ts";
 
 const MILLISECONDS = 1_000;
-const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
 
 /** What is looked at. */
 export interface RuntimeReadings {
@@ -48,17 +48,10 @@ export function followRuntime(clock: Clock, readings: RuntimeReadings): Disposab
       const heapBytes = readings.heapBytes();
       const taken = samples.list();
       return {
-        maxProcs: availableParallelism(), workers: readings.workers(), numGc: BigInt(readings.collections()), heapAlloc: formatSize(heapBytes), heapAllocBytes: BigInt(heapBytes),
+        maxProcs: availableParallelism(), workers: readings.workers(), numGc: BigInt(readings.collections()), heapAlloc: humanBytes(heapBytes), heapAllocBytes: BigInt(heapBytes),
         gcRateSeries: taken.map(({ rate }) => rate), workersSeries: taken.map(({ workers }) => workers), heapAllocSeries: taken.map((sample) => BigInt(sample.heapBytes)),
       };
     },
     [Symbol.dispose]: () => samples[Symbol.dispose](),
   };
-}
-
-/** `512 B`, `1.5 MiB`: bytes for people (facts, monitor-api §0). */
-export function formatSize(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  const power = Math.min(UNITS.length, Math.floor(Math.log2(bytes) / 10));
-  return `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1] ?? ""}`;
 }

@@ -1,0 +1,66 @@
+/**
+ * The admin surface's listener of its own. A port that is taken is no reason not to start: it is tried again for as long as the
+ * process runs, and readiness hears how it stands (RESOLUTIONS M5).
+ */
+import { createGateway, type Gateway, type GatewayDeps } from "../../gateway/gateway.ts";
+import { delay, systemClock, type Clock } from "../kernel/base/clock.ts";
+import { ownWords } from "../kernel/base/errors.ts";
+import { adminEnabled, adminListen, adminTls } from "../kernel/config/admin-keys.ts";
+import type { Config } from "../kernel/config/config.ts";
+import type { CertificateStatus } from "../kernel/listen/certificates.ts";
+import type { ListenTls } from "../kernel/listen/listener.ts";
+import type { Component, Health } from "../kernel/supervisor/component.ts";
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/** A component with a certificate, if it has one. */
+export interface AdminListener extends Component {
+  certificate(): CertificateStatus | undefined;
+}
+
+/** The listener; undefined when none is configured. `deps` are the gateway's, asked for at each try. */
+export function adminListener(config: Config, needs: readonly string[], deps: () => GatewayDeps, clock: Clock = systemClock): AdminListener | undefined {
+  const address = config.get(adminListen);
+  if (address === undefined || !config.get(adminEnabled)) return undefined;
+  const stopping = new AbortController();
+  let listener: Gateway | undefined;
+  let health: Health = { ok: true };
+  let opening: Promise<void> = Promise.resolve();
+  const open = async (tried: () => void): Promise<void> => {
+    for (let waitMs = FIRST_WAIT_MS; !stopping.signal.aborted; waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)) {
+      const given = deps();
+      const next = createGateway({ ...given, surface: "admin" }, { address, ...tlsOf(config) });
+      try {
+        await next.start();
+        if (stopping.signal.aborted) return await next.stop(0);
+        [listener, health] = [next, { ok: true }];
+        return;
+      } catch (error) {
+        health = { ok: false, reason: ownWords(error) };
+        given.log.error("the admin listener cannot listen and tries again", { error, waitMs });
+        await next.stop(0);
+      } finally {
+        tried();
+      }
+      await delay(clock, waitMs, stopping.signal).catch(() => undefined);
+    }
+  };
+  return {
+    name: "admin", needs, readiness: "required", health: () => health, certificate: () => listener?.certificate(),
+    start: () => new Promise((resolve, reject) => {
+      opening = open(resolve);
+      opening.catch(reject);
+    }),
+    async stop(deadlineMs) {
+      stopping.abort();
+      await opening.catch(() => undefined);
+      await listener?.stop(deadlineMs);
+    },
+  };
+}
+
+function tlsOf(config: Config): { readonly tls?: ListenTls } {
+  const [certFile, keyFile] = [config.get(adminTls.certFile), config.get(adminTls.keyFile)];
+  return certFile === "" ? {} : { tls: { certFile, keyFile } };
+}

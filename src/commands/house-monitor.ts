@@ -1,0 +1,33 @@
+/** The monitor in the house: what it is told of the configuration, and what it may ask of everything around it. */
+import type { Clock } from "../kernel/base/clock.ts";
+import type { RootLog } from "../kernel/base/log.ts";
+import type { Environment } from "../kernel/config/key.ts";
+import { servicesMonitor } from "../kernel/config/house-keys.ts";
+import type { NetworkOptions } from "../monitor/options.ts";
+import type { DaemonConfiguration } from "./configuration.ts";
+import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
+import { createHouseStatus, type HouseStatusDeps } from "./status/house-status.ts";
+import { stewardVersion } from "./version.ts";
+
+const MILLISECONDS = 1_000;
+
+/** What it is placed with. */
+export interface HouseMonitorDeps extends Omit<HouseStatusDeps, "clock" | "log"> {
+  readonly clock: Clock;
+  readonly log: RootLog;
+  readonly configuration: DaemonConfiguration;
+  readonly environment: Environment;
+  /** The demo's; then none of the configured ones is collected. */
+  readonly demoNetwork: NetworkOptions | undefined;
+  readonly needs: readonly string[];
+}
+
+/** Undefined when the configuration switches it off. */
+export function placeHouseMonitor(deps: HouseMonitorDeps): PlacedMonitor | undefined {
+  const { clock, log, configuration, environment, demoNetwork, house, needs } = deps;
+  if (!configuration.config.get(servicesMonitor)) return undefined;
+  const options = monitorOptionsOf(configuration, environment, demoNetwork);
+  const startedAtMs = clock.now() - process.uptime() * MILLISECONDS;
+  const status = createHouseStatus({ ...deps, log: log.child("status") }, { configuration, monitor: options, version: stewardVersion(), startedAtMs });
+  return placeMonitor({ options, telemetry: house.telemetry, house: () => status.port(), log, needs });
+}

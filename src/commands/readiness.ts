@@ -1,0 +1,43 @@
+/** Whether the process may take traffic, and the one line that says why not (contract, monitor §3; RESOLUTIONS M4–M6). */
+import type { ProbeResult } from "../../gateway/probe.ts";
+import type { ComponentState, Supervisor } from "../kernel/supervisor/component.ts";
+import type { PlacedMonitor } from "./monitor.ts";
+
+/** Components that open a port. */
+const LISTENERS: ReadonlySet<string> = new Set(["gateway", "admin", "metrics"]);
+const READY: ProbeResult = { ok: true, reasons: [] };
+
+/** What is asked; all of it answers from memory. */
+export interface ReadinessSources {
+  readonly supervisor: Pick<Supervisor, "ready" | "states">;
+  readonly monitor: Pick<PlacedMonitor, "running" | "ready"> | undefined;
+}
+
+/** The first that applies: the process stops; something has yet to begin; a part is broken. */
+export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeResult {
+  const states = supervisor.states();
+  const [first] = supervisor.ready().reasons;
+  if (first === "stopping") return unready(first);
+  const failures = states.filter((state) => isBroken(state, monitor));
+  // A thread that broke before its first run does not wait for it.
+  const collected = failures.some(({ name }) => name === "monitor") ? undefined : monitor?.ready();
+  if (collected?.ok === false) return { ok: false, reasons: collected.reasons };
+  const waiting = states.filter((state) => LISTENERS.has(state.name) && isStarting(state)).map(({ name }) => name);
+  if (waiting.length > 0) return unready(`starting: waiting for listener: ${waiting.join(", ")}`);
+  if (failures.length > 0) return unready(`component failure: ${failures.map(({ name, phase, reason }) => `${name}: ${reason ?? phase}`).join("; ")}`);
+  return first === undefined ? READY : unready(first);
+}
+
+/** A required part that is not well; of the monitor, which only reports, its thread. */
+function isBroken({ name, phase, readiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
+  if (phase !== "degraded" && phase !== "failed") return false;
+  return readiness === "required" || (name === "monitor" && monitor?.running() === false);
+}
+
+function isStarting({ phase }: ComponentState): boolean {
+  return phase === "idle" || phase === "starting";
+}
+
+function unready(reason: string): ProbeResult {
+  return { ok: false, reasons: [reason] };
+}

@@ -1,0 +1,72 @@
+/** All that is served: the services' methods and routes, and who may see them. The gateway and the admin listener each answer for their part of it. */
+import type { GatewayDeps } from "../../gateway/gateway.ts";
+import { apiMetricsEnabled } from "../dedup/config.ts";
+import type { Dedup } from "../dedup/service.ts";
+import { systemClock } from "../kernel/base/clock.ts";
+import { systemIds } from "../kernel/base/ids.ts";
+import type { Log } from "../kernel/base/log.ts";
+import { adminEnabled } from "../kernel/config/admin-keys.ts";
+import { authToken, gatewayAllowedHosts, gatewayCorsOrigins } from "../kernel/config/house-keys.ts";
+import type { Pool } from "../kernel/pool/types.ts";
+import type { PlainRoute } from "../kernel/service.ts";
+import type { Supervisor } from "../kernel/supervisor/component.ts";
+import { adminPlace, countAdminRefusals } from "./admin.ts";
+import type { DaemonConfiguration } from "./configuration.ts";
+import { indexRoute } from "./index-page.ts";
+import type { PlacedMonitor } from "./monitor.ts";
+import type { HouseProfiling } from "./profiling.ts";
+import { readinessOf } from "./readiness.ts";
+import { supportBundleRoute } from "./support-bundle.ts";
+import { metricsRoute, type HouseTelemetry } from "./telemetry.ts";
+import type { PlacedTokens } from "./tokens.ts";
+import { stewardVersion } from "./version.ts";
+
+/** What is served of the house. */
+export interface ServedHouse {
+  readonly configuration: DaemonConfiguration;
+  readonly log: Log;
+  readonly pool: Pool;
+  readonly supervisor: Supervisor;
+  readonly telemetry: HouseTelemetry;
+  readonly profiling: HouseProfiling;
+  readonly tokens: PlacedTokens | undefined;
+  readonly monitor: PlacedMonitor | undefined;
+  readonly dedup?: Dedup;
+}
+
+/** What a listener serves of it; to be asked once every service runs. */
+export function served(house: ServedHouse, listener: "gateway" | "admin"): GatewayDeps {
+  const { configuration: { config }, log, supervisor, telemetry, monitor } = house;
+  const { auth, landing } = adminPlace(config);
+  const token = config.get(authToken);
+  // What REST does not show, rpc does not either (RESOLUTIONS M21).
+  const seen = landing && config.get(adminEnabled);
+  return {
+    services: [...(house.dedup?.service.rpc ?? []), ...(house.tokens?.current()?.service.rpc ?? []), ...(seen ? monitor?.rpc ?? [] : [])],
+    plain: plainRoutes(house, listener),
+    probes: {
+      live: () => ({ ok: true, reasons: [] }),
+      ready: () => readinessOf({ supervisor, monitor }),
+      components: () => supervisor.states(),
+      serviceReady: (name) => serviceReady(house, name),
+    },
+    auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
+    log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
+  };
+}
+
+function plainRoutes({ configuration: { config, demo }, telemetry, profiling, pool, monitor, ...house }: ServedHouse, listener: "gateway" | "admin"): readonly PlainRoute[] {
+  const documents = house.dedup?.service;
+  const vault = house.tokens?.current()?.service;
+  return [
+    ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
+    ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock: systemClock, version: stewardVersion() })]),
+    indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined, aside: listener === "gateway" && adminPlace(config).surface === "house" }),
+  ];
+}
+
+/** Each service by its own measure (RESOLUTIONS §2, Readiness). */
+function serviceReady({ tokens, monitor, dedup }: ServedHouse, name: string): boolean {
+  if (name.startsWith("steward.tokens.")) return tokens?.current()?.front.isOpen() ?? false;
+  return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
+}

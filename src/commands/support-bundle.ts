@@ -1,0 +1,37 @@
+/** `GET /api/support-bundle.zip`: what helps somebody else to understand this Steward, without secrets and, unless asked for, without devices (facts, monitor-api §5.6). */
+import { toBinary, create } from "@bufbuild/protobuf";
+import { GetStatusRequestSchema, StatusService } from "../gen/steward/monitor/v1/status_service_pb.ts";
+import { Access } from "../gen/steward/options/v1/options_pb.ts";
+import type { Clock } from "../kernel/base/clock.ts";
+import type { Pool } from "../kernel/pool/types.ts";
+import type { Call, PlainAnswer, PlainRoute } from "../kernel/service.ts";
+import type { ThreadHost } from "../kernel/threads/placed.ts";
+import { ownBytes } from "../kernel/threads/messages.ts";
+import { supportBundle } from "../../workers/bundle/tasks.ts";
+
+const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
+
+/** What it is made with. */
+export interface SupportBundleDeps {
+  readonly monitor: { readonly component: Pick<ThreadHost, "call"> };
+  readonly pool: Pick<Pool, "run">;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+/** The route. It answers 503 while the monitor does not run, or too many bundles are being made. */
+export function supportBundleRoute(deps: SupportBundleDeps): PlainRoute {
+  return {
+    verb: "GET", template: "/api/support-bundle.zip", access: Access.ADMIN, dialect: "monitor",
+    handle: (request, call) => answer(deps, request.query.get("include_devices") === "1", call),
+  };
+}
+
+async function answer({ monitor, pool, clock, version }: SupportBundleDeps, devices: boolean, { signal, requestId }: Call): Promise<PlainAnswer> {
+  const { body } = await monitor.component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId, encoding: "json" });
+  const atMs = clock.now();
+  const status = ownBytes(body);
+  const archive = await pool.run(supportBundle, { status, atMs, version, devices }, { signal, transfer: [status.buffer] });
+  const stamp = new Date(atMs).toISOString().replace(/[-:]|\.\d+/g, "");
+  return { status: 200, headers: { "content-type": "application/zip", "content-disposition": `attachment; filename="steward-support-${version}-${stamp}.zip"` }, body: archive };
+}
