@@ -1,5 +1,6 @@
 /** Answering wrongly on purpose: each fault performed on a real connection, ended when the client leaves or the simulator stops. */
 import { createGzip, gzipSync } from "node:zlib";
+import { parse } from "jsonc-parser";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { cut, streamOf, type ServerRequest, type ServerResponse } from "../../kernel/listen/exchange.ts";
 import { numbersAsStrings, unknownEnums, withoutMembers, wrongTypes } from "./damage.ts";
@@ -68,7 +69,8 @@ function damaged(fault: Fault, { perform }: Victim): Reply | undefined {
   if (change === undefined) return undefined;
   const reply = perform();
   if (reply.status >= 300 || reply.body === undefined) return reply;
-  return { ...reply, body: JSON.stringify(change(JSON.parse(reply.body.toString()))) };
+  // A policy has comments and commas at the end.
+  return { ...reply, body: JSON.stringify(change(parse(reply.body.toString(), [], { allowTrailingComma: true }))) };
 }
 
 function changeOf(fault: Fault): ((body: unknown) => unknown) | undefined {
