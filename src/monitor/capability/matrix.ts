@@ -34,7 +34,7 @@ export interface MatrixInput {
   readonly registered: ReadonlySet<string>;
   readonly options: NetworkOptions;
   readonly provider: Pick<Provider, "supports" | "granted">;
-  readonly tracker: CapabilityTracker;
+  readonly tracker: Pick<CapabilityTracker, "operations">;
 }
 
 /** A probe that stands in for a collector counts under its name. */
@@ -48,6 +48,12 @@ export function capabilityMatrix(input: MatrixInput): CapabilityRow[] {
   const shown = input.collectors.filter(({ name }) => !standIns.has(name) && (!feeds.has(name) || input.registered.has(name)));
   const rows = shown.flatMap((collector) => [collectorRow(collector, input), ...collector.subrequests.map((subrequest) => subrequestRow(collector, subrequest, input))]);
   return rows.toSorted((left, right) => compare(left.collector, right.collector) || compare(left.subrequest ?? "", right.subrequest ?? ""));
+}
+
+/** What the control plane offers of what collectors ask for, sorted; agents of nodes are no matter of the control plane. */
+export function offeredFeatures(collectors: readonly Collector[], provider: Pick<Provider, "supports">): string[] {
+  const offered = collectors.filter(({ name, capability }) => !feeds.has(name) && (capability === undefined || provider.supports(capability)));
+  return [...new Set(offered.map(({ name, capability }) => capability ?? name))].toSorted();
 }
 
 /** Names of the collectors that count under this one, itself first. */

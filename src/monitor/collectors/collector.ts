@@ -12,6 +12,7 @@ import type { DeviceCache } from "../enrich/types.ts";
 import type { AuditIntake, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions } from "../options.ts";
 import type { Capability, Provider, TimeWindow } from "../providers/provider.ts";
+import type { Told } from "./told.ts";
 
 /** What a collector lives with, one set for each network. */
 export interface CollectorDeps {
@@ -31,6 +32,8 @@ export interface CollectorDeps {
   readonly audit: AuditIntake;
   readonly memory: NetworkMemory;
   readonly annotations: AnnotationSink;
+  /** Tells what is shown beside the runs; what is left out stays as it was told before. */
+  readonly report?: (told: Told) => void;
   /** The latest stable client, e.g. `1.88.0`; undefined while it is not known or nobody asks. */
   latestClientVersion(): string | undefined;
 }

@@ -7,6 +7,7 @@ import type { Key } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
 import type { Collect, Collector, CollectorDeps, Tick } from "./collector.ts";
 import { eachGivingWay } from "./give-way.ts";
+import { ownKeyOf } from "./own-key.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { Tally } from "./tally.ts";
 import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
@@ -26,8 +27,11 @@ export const keys: Collector = defineCollector({
 
 function openKeys(deps: CollectorDeps, { expiryWarnMs }: NonNullable<CollectorOptions["keys"]>): Collect {
   const { provider, scope, options } = deps;
+  const isOwn = ownKeyOf(options.provider);
   return async (tick) => {
     const list = await tick.call(operations.keys, () => provider.keys(tick.signal));
+    const ownExpiresMs = list.find(isOwn)?.expiresMs;
+    deps.report?.({ credential: ownExpiresMs === undefined ? undefined : { expiresMs: ownExpiresMs, warnMs: expiryWarnMs } });
     const counts = new Tally<{ readonly "vpn.key.type": string; readonly "vpn.key.auth_kind": string; readonly "vpn.key.revoked": boolean; readonly "vpn.key.invalid": boolean }>();
     const owners = new Tally<{ readonly "vpn.key.owner": string; readonly "vpn.key.type": string }>();
     await eachGivingWay(list, tick.signal, (key) => {

@@ -20,9 +20,10 @@ export const nodemetrics: Collector = defineCollector({
   scopes: [], operations: [operations.nodeMetrics], emits: nodeMetricsMetrics,
   options: ({ collectors }) => (collectors.nodeMetrics !== undefined && (collectors.nodeMetrics.targets.length > 0 || collectors.nodeMetrics.discovery !== undefined) ? collectors.nodeMetrics : undefined),
   timeoutMs: ({ intervalMs }) => intervalMs,
-  open({ clock, scope, devices, provider, log, version, closed }, options): Collect {
+  open({ clock, scope, devices, provider, log, version, closed, report }, options): Collect {
     const totals = createRunningTotals({ capacity: MOST_TOTALS, keepRounds: ROUNDS_KEPT });
     const targets = new Targets({ devices, provider, log, now: () => clock.now() }, options);
+    report?.({ nodeTargets: () => targets.status() });
     const scraper = createScraper({ clock }, { timeoutMs: options.timeoutMs, maxResponseBytes: options.maxResponseBytes, version });
     closed.addEventListener("abort", () => void scraper.close(), { once: true });
     const forwarder = createForwarder({ clock, scope, totals, rows: new ForwardedRows(options.maxDistinctMetrics) }, options);

@@ -15,7 +15,7 @@ export function networkScope(facts: ScopeFacts, { provider, cardinality, name: i
   const redact = createRedaction(privacy);
   const instance = selfObservability.instanceId || String(resource[INSTANCE] ?? "");
   return {
-    name: `network/${id}`, limits: { perMetric: cardinality.metricLimit }, logResource: { "service.version": version },
+    name: `network/${id}`, limits: { perMetric: cardinality.metricLimit, labelValues: cardinality.labelValueSampleCap }, logResource: { "service.version": version },
     resource: several ? { ...resource, [INSTANCE]: networkInstanceId(instance, name, privacy) } : resource,
     constants: { ...(networkShown(privacy) ? { "vpn.network": name } : {}), "svc.provider": provider.kind },
     ...(redact === undefined ? {} : { redact }),

@@ -5,26 +5,30 @@
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
-import type { CallReport } from "../../kernel/client/types.ts";
+import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
-import { capabilityMatrix, type CapabilityRow } from "../capability/matrix.ts";
+import { capabilityMatrix, offeredFeatures, type CapabilityRow } from "../capability/matrix.ts";
 import { reportCapabilities, warnOfScopes } from "../capability/report.ts";
 import { createCapabilityTracker, type CapabilityTracker } from "../capability/tracker.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { Collector, PreparedCollector } from "../collectors/collector.ts";
+import type { Told } from "../collectors/told.ts";
 import { createDeviceCache } from "../enrich/device-cache.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import { createFlowIntake } from "../flows/intake.ts";
 import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts";
 import type { NetworkOptions } from "../options.ts";
+import type { Device } from "../providers/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import { createCollectorRunner, type CollectorRunner } from "../runner/collector-runner.ts";
 import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
+import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
+import { createCallLedger, type CallLedger, type EndpointCalls } from "./call-ledger.ts";
 import { createCallReports, type CallReports } from "./call-reports.ts";
 import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
@@ -57,6 +61,8 @@ export interface MonitoredNetwork {
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
+  /** Its series; undefined until they are open. */
+  scope(): Scope | undefined;
   /** Runs every collector once, instead of a start; `stop` ends it too. Never rejects for what the control plane does; throws `invalid` when its client cannot be made. */
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
@@ -86,7 +92,7 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
       name: `network ${options.name}`, needs: deps.needs, readiness: "reported",
       start: () => network.start(), stop: (deadlineMs) => network.stop(deadlineMs), health: () => ({ ok: network.failure === undefined, ...(network.failure === undefined ? {} : { reason: network.failure }) }),
     },
-    status: () => network.status(),
+    status: () => network.status(), scope: () => network.scope(),
     cycle: (budget) => network.cycle(budget),
   };
 }
@@ -96,6 +102,8 @@ class IsolatedNetwork {
   readonly #options: NetworkOptions;
   readonly #closed = new AbortController();
   readonly #calls: CallReports = createCallReports();
+  readonly #ledger: CallLedger;
+  #told: Told = {};
   #provider: Provider | undefined;
   #registered: readonly Registered[] = [];
   #opened: Opened | undefined;
@@ -106,11 +114,12 @@ class IsolatedNetwork {
   constructor(deps: NetworkDeps, options: NetworkOptions) {
     this.#deps = deps;
     this.#options = options;
+    this.#ledger = createCallLedger(() => deps.clock.now());
   }
 
   start(): Promise<void> {
     const { log } = this.#deps;
-    const opening = this.#open(this.#prepare(), this.#closed.signal).then(({ scheduler }) => scheduler.start(this.#closed.signal, () => undefined));
+    const opening = this.#open(this.#tryPrepare(), this.#closed.signal).then(({ scheduler }) => scheduler.start(this.#closed.signal, () => undefined));
     this.#opening = opening.catch((thrown: unknown) => {
       if (this.#closed.signal.aborted) return;
       this.failure = toStewardError(thrown).message;
@@ -128,10 +137,23 @@ class IsolatedNetwork {
     return await opening.then(({ name, runners }) => runCycle({ clock, network: name, runners }, { signal, timeoutMs }), failed);
   }
 
+  #tryPrepare(): Provider {
+    try {
+      return this.#prepare();
+    } catch (thrown) {
+      this.failure = toStewardError(thrown).message;
+      throw thrown;
+    }
+  }
+
   /** The control plane's client, and the collectors that it and the options allow. */
   #prepare(): Provider {
     const { openProvider, collectors, log, registered } = this.#deps;
-    const provider = openProvider(this.#options, { log, observe: this.#calls.observe });
+    const observe = (report: CallReport): void => {
+      this.#ledger.observe(report);
+      this.#calls.observe(report);
+    };
+    const provider = openProvider(this.#options, { log, observe });
     this.#provider = provider;
     this.#registered = collectors.flatMap((collector) => {
       const prepared = collector.capability === undefined || provider.supports(collector.capability) ? collector.prepare(this.#options) : undefined;
@@ -152,14 +174,23 @@ class IsolatedNetwork {
 
   status(): NetworkStatus | undefined {
     const provider = this.#provider;
-    if (provider === undefined) return undefined;
+    if (provider === undefined && this.failure === undefined) return undefined;
     const opened = this.#opened;
-    const collectors = opened?.runners.map((runner) => runner.status()) ?? [];
+    const collectors = opened?.runners.map((runner) => runner.status()) ?? this.#registered.map(({ collector, prepared }) => unstarted(collector, prepared));
+    const endpoints = provider?.status() ?? [];
+    const cardinality = opened?.scope.cardinality();
     return {
-      name: opened?.name ?? this.#options.name, provider: provider.kind, authMethod: this.#options.provider.kind === "tailscale" ? provider.granted.method : undefined,
-      failing: collectors.filter(({ last }) => last?.error !== undefined).length, collectors, capabilities: opened === undefined ? [] : this.#matrix(provider, opened.tracker),
-      endpoints: provider.status(), deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.ageMs() ?? 0 }, dedupSets: opened === undefined ? [] : dedupSetsOf(opened), series: opened?.scope.cardinality().series ?? 0,
+      id: this.#options.name, name: opened?.name ?? this.#options.name, provider: this.#options.provider.kind, authMethod: this.#options.provider.kind === "tailscale" ? this.#options.provider.auth.method : undefined,
+      features: provider === undefined ? [] : offeredFeatures(this.#deps.collectors, provider), failure: this.failure,
+      failing: collectors.filter(({ last }) => last?.error !== undefined).length, collectors, capabilities: provider === undefined ? [] : this.#matrix(provider, opened?.tracker ?? noOperations),
+      endpoints, calls: this.#ledger.rows().map((calls) => explained(calls, endpoints)), told: this.#told,
+      deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.ageMs() ?? 0 }, devices: opened?.devices.devices() ?? noDevices,
+      dedupSets: opened === undefined ? [] : dedupSetsOf(opened), series: cardinality?.series ?? 0, cardinality,
     };
+  }
+
+  scope(): Scope | undefined {
+    return this.#opened?.scope;
   }
 
   async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {
@@ -198,15 +229,26 @@ class IsolatedNetwork {
     const options = { ...this.#options, name };
     // Under its configured name, which stays when the control plane does not tell its own.
     const memory = this.#deps.memory();
-    const deps = { network: name, version: facts.version, closed: this.#closed.signal, options, provider, clock, scope, devices, flows, audit, memory, annotations, latestClientVersion };
+    const report = (told: Told): void => void (this.#told = { ...this.#told, ...told });
+    const deps = { network: name, version: facts.version, report, closed: this.#closed.signal, options, provider, clock, scope, devices, flows, audit, memory, annotations, latestClientVersion };
     return this.#registered.map(({ collector, prepared }) => createCollectorRunner(
       { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: () => succeeded() }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
     ));
   }
 
-  #matrix(provider: Provider, tracker: CapabilityTracker): CapabilityRow[] {
+  #matrix(provider: Provider, tracker: Pick<CapabilityTracker, "operations">): CapabilityRow[] {
     return capabilityMatrix({ collectors: this.#deps.collectors, registered: new Set(this.#registered.map(({ collector }) => collector.name)), options: this.#options, provider, tracker });
   }
+}
+
+const noOperations: Pick<CapabilityTracker, "operations"> = { operations: () => [] };
+const noDevices: readonly Device[] = [];
+
+/** With the connection's own words where there was no answer. */
+function explained(calls: EndpointCalls, endpoints: readonly OperationStatus[]): EndpointCalls {
+  if (calls.lastError === undefined) return calls;
+  const attempts = endpoints.find(({ operation, lastStatus }) => operation === calls.endpoint && lastStatus === 0);
+  return { ...calls, lastError: attempts?.lastMessage ?? calls.lastError };
 }
 
 function dedupSetsOf({ flows, audit }: Intakes): DedupSetStatus[] {

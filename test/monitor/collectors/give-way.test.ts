@@ -4,7 +4,7 @@ import { eachGivingWay } from "../../../src/monitor/collectors/give-way.ts";
 const items = Array.from({ length: 1_200 }, (_, at) => at);
 
 describe("Going over a large list", () => {
-  it("visits all in order and lets others work after every 200", async () => {
+  it("visits all in order and lets others work after every 50", async () => {
     const visited: number[] = [];
     const seen: number[] = [];
     const watch = (): void => {
@@ -14,7 +14,7 @@ describe("Going over a large list", () => {
     setImmediate(watch);
     await eachGivingWay(items, new AbortController().signal, (item) => visited.push(item));
     expect(visited).toEqual(items);
-    expect(seen.slice(0, 2)).toEqual([200, 400]);
+    expect(seen.slice(0, 2)).toEqual([50, 100]);
   });
 
   it("ends at a break when the signal has fired", async () => {
@@ -24,6 +24,6 @@ describe("Going over a large list", () => {
       visited += 1;
       if (item === 10) stop.abort(new Error("enough"));
     })).rejects.toThrow("enough");
-    expect(visited).toBe(200);
+    expect(visited).toBe(50);
   });
 });

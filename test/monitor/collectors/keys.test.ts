@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Collect, Tick } from "../../../src/monitor/collectors/collector.ts";
 import { keys } from "../../../src/monitor/collectors/keys.ts";
+import type { Told } from "../../../src/monitor/collectors/told.ts";
 import type { Key } from "../../../src/monitor/providers/model.ts";
 import { aKey, DAY_MS, START_MS } from "./entities.ts";
 import { createFakeProvider, failing } from "./fake-provider.ts";
@@ -12,6 +14,21 @@ const open = aKey("k3", { type: "client", authKind: "none", scopes: ["all"], inv
 const token = aKey("1", { type: "api", authKind: "none", expiresMs: START_MS + 1_500, createdMs: START_MS + 1 });
 
 describe("The collector of keys", () => {
+  it("tells when the credential itself ends, until it is not among the keys any more", async () => {
+    const told: Told[] = [];
+    const own = aKey("7", { type: "api", authKind: "none", description: "hskey-api-abcdef123456-***", expiresMs: START_MS + DAY_MS });
+    const provider = createFakeProvider({ keys: [join, own] });
+    const { options } = openCollector(keys, provider).deps;
+    const asked = { ...options, provider: { ...options.provider, apiKey: { sentSecret: "hskey-api-abcdef123456-canary", origin: "test" } } } as typeof options;
+    const run = keys.prepare(asked)?.open({ ...openCollector(keys, provider).deps, options: asked, report: (each) => void told.push(each) }) as Collect;
+    const tick: Tick = { nowMs: START_MS, signal: new AbortController().signal, sweep: { gauge: () => undefined }, call: (_operation, ask) => ask(), observed: () => undefined, covered: () => undefined };
+    await run(tick);
+    provider.answers.keys = [join];
+    await run(tick);
+    expect(told).toEqual([{ credential: { expiresMs: START_MS + DAY_MS, warnMs: 168 * 3_600_000 } }, { credential: undefined }]);
+    expect(JSON.stringify(told)).not.toContain("canary");
+  });
+
   it("counts keys, tells when each ends and how much it may do", async () => {
     const { run, series } = openCollector(keys, createFakeProvider({ keys: [join, client, open, token] }));
     await run();

@@ -1,0 +1,122 @@
+/**
+ * Looks once a report interval at the series of all scopes: what a page shows is the count of the last interval, not of the moment,
+ * so the rows are made once for each (facts, monitor-api §1.10).
+ */
+import type { CardinalityInfo } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import { toStewardError } from "../../kernel/base/errors.ts";
+import type { Log } from "../../kernel/base/log.ts";
+import { CardinalityHistory } from "../../kernel/telemetry/series/cardinality-history.ts";
+import type { CardinalityInfo as ScopeCardinality, Scope } from "../../kernel/telemetry/types.ts";
+import { cardinalityInfo, unavailableCardinality, type CardinalityDeps } from "./cardinality-rows.ts";
+import { every } from "./every.ts";
+import type { MetricFacts } from "./house-facts.ts";
+import { mergeFacts, scopeFacts } from "./series-facts.ts";
+import { Turns } from "./turns.ts";
+
+/** What is looked at. */
+export interface SampledDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Scopes of this thread that are no network's. */
+  readonly scopes: () => readonly Scope[];
+  /** Scopes of networks, by what the network is configured as. */
+  readonly networks: () => ReadonlyMap<string, Scope>;
+  /** Series of the main thread, with label values. */
+  readonly house: () => Promise<readonly MetricFacts[]>;
+  /** How rows are made now. */
+  readonly rows: () => CardinalityDeps;
+  readonly intervalMs: number;
+  /** Nothing is looked at without self-observability. */
+  readonly enabled: boolean;
+}
+
+/** Samples while it runs. */
+export interface CardinalitySampler {
+  /** Counts at once; rows come with the first interval. */
+  start(): void;
+  stop(): void;
+  /** Of the whole process. The same object until the next look. */
+  whole(): CardinalityInfo;
+  /** Of one network. */
+  network(id: string): CardinalityInfo;
+  /** When the look that runs has ended. */
+  settled(): Promise<void>;
+}
+
+/** Nothing is known before its start. */
+export function createCardinalitySampler(deps: SampledDeps): CardinalitySampler {
+  const sampler = new Sampler(deps);
+  const schedule = every(deps.clock, () => deps.intervalMs, () => sampler.look());
+  return {
+    start() {
+      if (deps.enabled) schedule.start();
+    },
+    stop: () => schedule.stop(), whole: () => sampler.whole(), network: (id) => sampler.network(id), settled: () => sampler.looking,
+  };
+}
+
+class Sampler {
+  readonly #deps: SampledDeps;
+  readonly #history: CardinalityHistory = new CardinalityHistory();
+  #looks = 0;
+  #running = false;
+  #whole: CardinalityInfo | undefined;
+  #networks = new Map<string, CardinalityInfo>();
+  #none: CardinalityInfo | undefined;
+  looking: Promise<void> = Promise.resolve();
+
+  constructor(deps: SampledDeps) {
+    this.#deps = deps;
+  }
+
+  whole(): CardinalityInfo {
+    return this.#whole ?? this.#unavailable();
+  }
+
+  network(id: string): CardinalityInfo {
+    return this.#networks.get(id) ?? this.#unavailable();
+  }
+
+  /** While one runs, e.g. because the main thread does not answer, there is no other. */
+  look(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.looking = this.#look()
+      .catch((error: unknown) => this.#deps.log.error("series could not be counted for the status page", { error: toStewardError(error) }))
+      .finally(() => (this.#running = false));
+  }
+
+  async #look(): Promise<void> {
+    const { scopes, networks, house, rows } = this.#deps;
+    const turns = new Turns();
+    const own = networks();
+    const ofHouse = await house();
+    const infos = [...scopes(), ...own.values()].map((scope) => scope.cardinality());
+    this.#history.sample([...infos, asInfo(ofHouse)]);
+    const growth = this.#history.view();
+    this.#looks += 1;
+    if (this.#looks === 1 || growth.totals.at(-1) === 0) {
+      this.#whole = unavailableCardinality(rows().thresholds, growth.totals);
+      return;
+    }
+    const facts: MetricFacts[] = [];
+    for (const info of infos) facts.push(...await scopeFacts(info, turns));
+    this.#whole = await cardinalityInfo(rows(), await mergeFacts([...facts, ...ofHouse], turns), growth, turns);
+    const found = new Map<string, CardinalityInfo>();
+    for (const [id, scope] of own) {
+      const merged = await mergeFacts(await scopeFacts(scope.cardinality(), turns), turns);
+      if (merged.length > 0) found.set(id, await cardinalityInfo(rows(), merged, undefined, turns));
+    }
+    this.#networks = found;
+  }
+
+  #unavailable(): CardinalityInfo {
+    return (this.#none ??= unavailableCardinality(this.#deps.rows().thresholds));
+  }
+}
+
+/** The series of the main thread in the shape of a scope's. */
+function asInfo(facts: readonly MetricFacts[]): ScopeCardinality {
+  return { series: 0, limitPerMetric: 0, refused: { limit: 0, suppressed: 0, invalid: 0, overflowed: 0 }, metrics: facts.map(({ name, series, overflowing }) => ({ name, group: "", series, overflowing, labels: () => [] })) };
+}

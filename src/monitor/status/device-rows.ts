@@ -1,0 +1,41 @@
+/** Devices as the documents show them, sorted by name. Thousands of rows are made once for each answer of the control plane, not for each document. */
+import { create } from "@bufbuild/protobuf";
+import { DeviceSchema, type Device as DeviceRow } from "../../gen/steward/monitor/v1/collection_pb.ts";
+import type { Device } from "../providers/model.ts";
+import { mapInTurns, type Turns } from "./turns.ts";
+
+/** Makes rows; of what it was given before it gives the same list again, so that nobody writes it twice. */
+export interface DeviceRows {
+  /** The lists are those of the caches: they are replaced as a whole and never changed. */
+  of(networks: readonly (readonly Device[])[], turns: Turns): Promise<DeviceRow[]>;
+}
+
+/** Knows no device yet. */
+export function createDeviceRows(): DeviceRows {
+  const known = new WeakMap<readonly Device[], DeviceRow[]>();
+  let union: { readonly of: readonly (readonly Device[])[]; readonly rows: DeviceRow[] } | undefined;
+  const rowsOf = async (devices: readonly Device[], turns: Turns): Promise<DeviceRow[]> => {
+    const rows = known.get(devices) ?? sorted(await mapInTurns(devices, turns, rowOf));
+    known.set(devices, rows);
+    return rows;
+  };
+  return {
+    async of(networks, turns) {
+      const [first, ...others] = networks;
+      if (first !== undefined && others.length === 0) return rowsOf(first, turns);
+      if (union?.of.length === networks.length && union.of.every((devices, at) => devices === networks[at])) return union.rows;
+      const lists: DeviceRow[][] = [];
+      for (const devices of networks) lists.push(await rowsOf(devices, turns));
+      union = { of: [...networks], rows: sorted(lists.flat()) };
+      return union.rows;
+    },
+  };
+}
+
+function sorted(rows: readonly DeviceRow[]): DeviceRow[] {
+  return rows.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
+}
+
+function rowOf({ addresses, external, hostname, name, os, distro, user, tags }: Device): DeviceRow {
+  return create(DeviceSchema, { addrs: [...addresses], external, hostname, name, os, osVersion: distro?.version ?? "", user, tags: [...tags] });
+}
