@@ -1,9 +1,10 @@
-/** `steward -healthcheck`: asks the running daemon whether it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40). */
+/** `steward -healthcheck`: asks the running daemon, on the admin listener if there is one, whether it is ready, for containers and scripts (facts, monitor-api §7; RESOLUTIONS M40). */
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { StewardError, toStewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { formatAddress, type Address } from "../kernel/config/address.ts";
+import { adminEnabled, adminListen, adminTls } from "../kernel/config/admin-keys.ts";
 import type { Config } from "../kernel/config/config.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../kernel/config/house-keys.ts";
@@ -23,11 +24,12 @@ export async function healthcheck(options: HealthcheckArguments, environment: En
     output.stderr(`healthcheck: config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`);
     return 2;
   }
-  const url = probeUrl(config);
-  if (url === undefined) {
-    output.stderr("healthcheck: cannot ask: gateway.listen has port 0, so the system chose the port; configure one\n");
+  const { setting, address, secured } = probed(config);
+  if (address.port === 0) {
+    output.stderr(`healthcheck: cannot ask: ${setting} has port 0, so the system chose the port; configure one\n`);
     return 2;
   }
+  const url = probeUrl(address, secured);
   try {
     const { status, body } = await ask(url, AbortSignal.timeout(options.timeoutMs));
     if (status >= 200 && status < 300) {
@@ -42,12 +44,23 @@ export async function healthcheck(options: HealthcheckArguments, environment: En
   }
 }
 
-/** The probe of a configuration as this machine reaches it. */
-function probeUrl(config: Config): string | undefined {
-  const listen = config.get(gatewayListen);
-  if (listen.port === 0) return undefined;
-  const address: Address = { host: ["", "0.0.0.0", "::"].includes(listen.host) ? "127.0.0.1" : listen.host, port: listen.port };
-  return `${config.get(gatewayTls.certFile) === "" ? "http" : "https"}://${formatAddress(address)}/readyz`;
+interface Probed {
+  readonly setting: string;
+  readonly address: Address;
+  readonly secured: boolean;
+}
+
+/** The listener to ask: both answer probes alike. */
+function probed(config: Config): Probed {
+  const admin = config.get(adminEnabled) ? config.get(adminListen) : undefined;
+  if (admin !== undefined) return { setting: adminListen.path, address: admin, secured: config.get(adminTls.certFile) !== "" };
+  return { setting: gatewayListen.path, address: config.get(gatewayListen), secured: config.get(gatewayTls.certFile) !== "" };
+}
+
+/** As this machine reaches it. */
+function probeUrl({ host, port }: Address, secured: boolean): string {
+  const address: Address = { host: ["", "0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host, port };
+  return `${secured ? "https" : "http"}://${formatAddress(address)}/readyz`;
 }
 
 /** One GET. The certificate is our own and made for another name, so it is not checked: nothing secret is sent. */

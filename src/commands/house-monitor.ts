@@ -27,7 +27,7 @@ export function placeHouseMonitor(deps: HouseMonitorDeps): PlacedMonitor | undef
   const { clock, log, configuration, environment, demoNetwork, house, needs } = deps;
   if (!configuration.config.get(servicesMonitor)) return undefined;
   const options = monitorOptionsOf(configuration, environment, demoNetwork);
-  const startedAtMs = clock.now() - process.uptime() * MILLISECONDS;
+  const startedAtMs = Math.round(clock.now() - process.uptime() * MILLISECONDS);
   const status = createHouseStatus({ ...deps, log: log.child("status") }, { configuration, monitor: options, version: stewardVersion(), startedAtMs });
   return placeMonitor({ options, telemetry: house.telemetry, house: () => status.port(), log, needs });
 }

@@ -65,8 +65,7 @@ export function placeMonitor({ options, telemetry, house, log, needs, on = "thre
   const idle = options.networks.length === 0;
   if (idle) log.child("monitor").info("the monitor is idle: no credential of a control plane is configured", { remedy: "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off" });
   const deps: HostDeps = { clock: systemClock, ids: systemIds, log, ports: () => portsOf(telemetry, house), drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)) };
-  const placed = idle ? { ...options, checkpoint: { ...options.checkpoint, store: "memory" as const, evidenceStore: "memory" as const } } : options;
-  const host = placeService(deps, monitorModule, { on: idle ? "main" : on, options: placed, needs, readiness: "reported", heapMb: HEAP_MB, variables: ambientVariables(options) });
+  const host = placeService(deps, monitorModule, { on: idle ? "main" : on, options: idle ? idleOptions(options) : options, needs, readiness: "reported", heapMb: HEAP_MB, variables: ambientVariables(options) });
   const { component } = telemetry;
   return {
     component: host, ready: readiness(host), rpc: createRemoteService(monitorModule.name, monitorModule.descriptors, [], host).rpc,
@@ -79,6 +78,11 @@ export function placeMonitor({ options, telemetry, house, log, needs, on = "thre
       },
     },
   };
+}
+
+/** Nothing is opened, and nobody asked, for what collects nothing. */
+function idleOptions(options: MonitorOptions): MonitorOptions {
+  return { ...options, checkpoint: { ...options.checkpoint, store: "memory", evidenceStore: "memory" }, versionChecks: { ...options.versionChecks, devices: false }, annotations: undefined };
 }
 
 /** Buckets without credentials of their own are read with those of the machine, which the store's library finds in these variables. */

@@ -53,7 +53,7 @@ describe("a daemon with a listener for the admin surface", () => {
     const admin = `http://${address}`;
     const statusOf = async (url: string, token?: string): Promise<number> => (await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })).status;
     expect([await statusOf(`${admin}/healthz`), await statusOf(`${daemon.url}/healthz`)]).toEqual([200, 200]);
-    expect([await statusOf(`${admin}/`), await statusOf(`${admin}/api/v1/documents`, "operator-0123456789")]).toEqual([404, 404]);
+    expect([await statusOf(`${admin}/`), await statusOf(`${admin}/`, "operator-0123456789"), await statusOf(`${admin}/`, "admin-0123456789"), await statusOf(`${admin}/api/v1/documents`, "operator-0123456789")]).toEqual([401, 401, 200, 404]);
     expect([await statusOf(`${daemon.url}/`), await statusOf(`${daemon.url}/`, "admin-0123456789"), await statusOf(`${daemon.url}/`, "operator-0123456789")]).toEqual([401, 401, 200]);
     await daemon.stop();
     expect([...daemon.stdout, ...daemon.stderr].join("\n")).not.toMatch(/(operator|admin)-0123456789/);

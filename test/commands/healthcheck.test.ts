@@ -18,10 +18,10 @@ async function serving(status: number, body: string | undefined): Promise<string
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function run(listen: string, timeoutMs = 5_000): Promise<{ code: number; stdout: string; stderr: string }> {
+async function run(listen: string, timeoutMs = 5_000, environment: Readonly<Record<string, string>> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
   const seen = { stdout: "", stderr: "" };
   const output = { stdout: (text: string) => void (seen.stdout += text), stderr: (text: string) => void (seen.stderr += text) };
-  const code = await healthcheck({ config: undefined, demo: false, timeoutMs }, { HOME: "/", STEWARD_GATEWAY__LISTEN: listen }, output);
+  const code = await healthcheck({ config: undefined, demo: false, timeoutMs }, { HOME: "/", STEWARD_GATEWAY__LISTEN: listen, ...environment }, output);
   return { code, ...seen };
 }
 
@@ -47,6 +47,19 @@ describe("-healthcheck", () => {
     const result = await run(listen);
     expect([result.code, result.stdout]).toEqual([2, ""]);
     expect(result.stderr).toMatch(reason);
+  });
+
+  it("asks the admin listener where there is one, and the gateway where that is switched off", async () => {
+    const listen = await serving(200, "ok\n");
+    const admin = { STEWARD_ADMIN__LISTEN: listen };
+    expect(await run("127.0.0.1:1", 5_000, admin)).toEqual({ code: 0, stdout: `healthcheck: ready (http://${listen}/readyz -> 200)\n`, stderr: "" });
+    expect(await run("127.0.0.1:1", 5_000, { ...admin, STEWARD_ADMIN__ENABLED: "false" })).toMatchObject({ code: 2, stderr: expect.stringContaining("127.0.0.1:1/readyz") as string });
+    expect(await run("127.0.0.1:1", 5_000, { STEWARD_ADMIN__LISTEN: "127.0.0.1:0" })).toMatchObject({ code: 2, stderr: expect.stringContaining("admin.listen has port 0") as string });
+  });
+
+  it("asks this machine where the listener has every address", async () => {
+    const listen = await serving(200, "ok\n");
+    expect(await run(`0.0.0.0:${listen.split(":")[1]}`, 5_000, { STEWARD_AUTH__TOKEN: "a-token-of-twenty-characters" })).toMatchObject({ code: 0, stdout: `healthcheck: ready (http://${listen}/readyz -> 200)\n` });
   });
 
   it("ends 2 when nobody answers in time", async () => {

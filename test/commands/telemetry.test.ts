@@ -29,7 +29,7 @@ beforeAll(async () => {
   const folder = temporaryFolder();
   writeFiles(folder, smallArchive);
   const config = folderConfig(temporaryFolder(), folder, `otlp: {endpoint: '${receiver.endpoint}', metric_interval: 1s, batch: {logs: {export_interval: 20ms}}}\ntracing: {enabled: true}\nlogging: {level: debug}\n`);
-  daemon = await startDaemon({ config, env: { OTEL_METRICS_SCRAPE_ENABLED: "true" } });
+  daemon = await startDaemon({ config, env: { OTEL_METRICS_SCRAPE_ENABLED: "true", STEWARD_SERVICES__MONITOR: "false" } });
   await runJob(daemon, "/api/v1/sync");
   await rest(daemon, "GET", "/api/v1/documents?limit=2");
   await rest(daemon, "GET", "/nowhere/at/all/4711", undefined, { "x-request-id": "my-request", traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" });

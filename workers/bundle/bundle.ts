@@ -66,7 +66,7 @@ function diagnosticsOf(status: StatusParts): Rows {
     ...failing("delivery", status.delivery, "signal", ({ last_error_class: problem }) => problem),
     ...failing("collector", status.collectors, "name", ({ last_error: problem }) => problem),
     ...failing("endpoint", status.api.endpoints ?? [], "endpoint", ({ last_error: problem }) => problem),
-    ...failing("capability", status.capability_matrix, "collector", ({ state, reason, actionable }) => (actionable === true ? `${String(state)}${reason === undefined ? "" : `: ${String(reason)}`}` : undefined)),
+    ...failing("capability", status.capability_matrix, "collector", ({ state, reason, actionable }) => (actionable === true ? (reason ?? state) : undefined)),
     ...failing("cardinality", status.cardinality.alerts ?? [], "metric", ({ level, count }) => `${String(level)}: ${String(count)} series`),
   ];
 }
