@@ -20,8 +20,8 @@ const output = {
 async function run(invocation: Invocation): Promise<number> {
   switch (invocation.command) {
     case "version": {
-      const { versionLine } = await import("./commands/version.ts");
-      process.stdout.write(`${versionLine()}\n`);
+      const { stewardVersion } = await import("./commands/version.ts");
+      process.stdout.write(`${stewardVersion()}\n`);
       return 0;
     }
     case "help": {

@@ -11,12 +11,14 @@ export interface CommandOutput {
 }
 
 /**
- * Errors go to standard error, warnings to standard output; as JSON all go to standard output as one array. The exit code
+ * A file that cannot be read, or is no YAML, is one line. Otherwise errors go to standard error, warnings to standard output; as JSON all go to standard output as one array. The exit code
  * is 1 when there is an error, or a warning and those count as errors. Never the demo.
  */
 export function validate(options: ValidateArguments, environment: Environment, output: CommandOutput): number {
   const { config, findings } = loadDaemonConfig(options.config, environment);
+  const unread = findings.find(({ severity, path }) => severity === "error" && path !== "" && path === options.config);
   if (options.json) output.stdout(`${JSON.stringify(findings.map(jsonFinding), null, 2)}\n`);
+  else if (unread !== undefined) output.stderr(`config invalid: ${formatFinding(unread).replace(/^ERROR /, "")}\n`);
   else for (const finding of findings) (finding.severity === "error" ? output.stderr : output.stdout)(`${formatFinding(finding)}\n`);
   if (config === undefined) return 1;
   if (options.warningsAsErrors && findings.length > 0) {
