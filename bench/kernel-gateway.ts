@@ -49,7 +49,7 @@ function frame(message: Uint8Array): Buffer {
 
 /** Asks once, for the bytes a bare server has to return. */
 async function answerOf(port: number, load: Omit<LoadRequest, "port" | "ms" | "connections">): Promise<{ body: Buffer; type: string }> {
-  const answer = await fetch(`http://127.0.0.1:${port}${load.path}`, { method: load.method, headers: load.headers, ...(load.body === undefined ? {} : { body: load.body }) });
+  const answer = await fetch(`http://127.0.0.1:${port}${load.path}`, { method: load.method, headers: load.headers, ...(load.body === undefined ? {} : { body: typeof load.body === "string" ? load.body : new Uint8Array(load.body) }) });
   return { body: Buffer.from(await answer.arrayBuffer()), type: answer.headers.get("content-type") ?? "" };
 }
 

@@ -10,6 +10,7 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { setPriority } from "node:os";
+import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../src/kernel/base/clock.ts";
