@@ -40,16 +40,18 @@ export interface EstateOptions {
   /** Machines that begin conversations; 0: the flow log holds only what a test adds. */
   readonly talkers?: number;
   readonly clock?: Clock;
+  /** Credentials that the control planes accept, instead of drawn ones. */
+  readonly secrets?: { readonly client: string; readonly headscaleKey: string };
 }
 
 const SEED = 11;
 
 /** Starts all of it. */
-export async function startEstate({ devices = 12, talkers = 12, clock = systemClock }: EstateOptions = {}): Promise<Estate> {
+export async function startEstate({ devices = 12, talkers = 12, clock = systemClock, secrets }: EstateOptions = {}): Promise<Estate> {
   const deps = { clock, ids: systemIds, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) };
   const network = createNetwork({ seed: SEED, devices, talkers });
-  const tailscale = await startTailscale({ ...deps, network, streams: ["configuration", "network"] });
-  const headscale = await startHeadscale({ ...deps, flavour: "release", seed: SEED + 1, devices });
+  const tailscale = await startTailscale({ ...deps, network, streams: ["configuration", "network"], ...(secrets === undefined ? {} : { clients: [{ id: "kClient1CNTRL", secret: secrets.client }] }) });
+  const headscale = await startHeadscale({ ...deps, flavour: "release", seed: SEED + 1, devices, ...(secrets === undefined ? {} : { apiKeys: [{ key: secrets.headscaleKey, expiresAtMs: clock.now() + 86_400_000 }] }) });
   const agents = await startNodeAgents({ ...deps, network });
   const bucket = await startBucket();
   const packages = await startServer((_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"Version":"1.99.1"}'));

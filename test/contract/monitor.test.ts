@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { runPrometheus } from "../support/otlp/prometheus.ts";
@@ -114,6 +114,22 @@ it("windows of a log go on where they were after a restart: no flow is missing, 
   const overlapMs = 300_000;
   // Times on the wire have whole seconds or milliseconds.
   expect(windows()[before.length]?.fromMs).toBe((before.at(-1)?.toMs ?? 0) - overlapMs);
+  await receiver.close();
+});
+
+it("a checkpoint file that is damaged is set aside and said so, and the monitor begins anew", async () => {
+  await using estate = await startEstate();
+  const receiver = await startReceiver({ protocol: "http" });
+  const state = temporaryFolder();
+  writeFileSync(join(state, "checkpoints.mdb"), Buffer.alloc(65_536, "no checkpoints at all "));
+  const daemon = await startDaemon({ config: configuration(estate, receiver, state) });
+  await collected(receiver);
+  expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  expect(daemon.stderr.filter((line) => line.includes("set aside"))).toHaveLength(1);
+  const files = readdirSync(state);
+  expect(files).toContain("checkpoints.mdb");
+  expect(files.filter((name) => /^checkpoints\.mdb\..+/.test(name) && !name.endsWith("-lock")).length, files.join()).toBeGreaterThan(0);
   await receiver.close();
 });
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/demo/control-plane/faults.ts";
 import { startHeadscale } from "../../src/demo/headscale/headscale.ts";
 import { createNetwork } from "../../src/demo/network/network.ts";
-import type { Operation } from "../../src/demo/tailscale/operations.ts";
 import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
@@ -133,7 +132,7 @@ describe("Every call of the hosted control plane, in the running engine, meets",
   });
 
   it.each(Object.keys(FAULTS))("%s: a state, a failed run or a forgiven one, what was said before stays, and the next run is well", async (fault) => {
-    for (const asked of HOSTED) await meet(stage, plane as unknown as Plane, asked, fault);
+    for (const asked of HOSTED) await meet(stage, plane, asked, fault);
   });
 
   it("and no secret is in the log, a metric, a record or the status", () => {
@@ -160,7 +159,7 @@ describe("Every call of Headscale, in the running engine, meets", () => {
   });
 
   it.each(Object.keys(FAULTS))("%s", async (fault) => {
-    for (const asked of OWN) await meet(stage, plane as unknown as Plane, asked, fault);
+    for (const asked of OWN) await meet(stage, plane, asked, fault);
   });
 
   it("and no secret is in the log, a metric, a record or the status", () => {

@@ -24,14 +24,14 @@ async function startPlane(clock: StageClock, seed: number): Promise<Tailscale> {
   return await startTailscale({ clock: right, ids: systemIds, log, network: createNetwork({ seed, devices: 14, talkers: 3 }), gzip: false });
 }
 
-/** The scenery: collectors by the hour, logs by the half hour. */
-async function raise(seed: number): Promise<{ readonly clock: StageClock; readonly plane: Tailscale; readonly stage: Stage; readonly network: Network } & AsyncDisposable> {
+/** The scenery: devices, users and keys by the hour, logs by the half hour, all others as told. */
+async function raise(seed: number, othersMs = HOUR_MS): Promise<{ readonly clock: StageClock; readonly plane: Tailscale; readonly stage: Stage; readonly network: Network } & AsyncDisposable> {
   const clock = createStageClock();
   const plane = await startPlane(clock, seed);
-  const collectors = everyCollector(HOUR_MS);
+  const collectors = everyCollector(othersMs);
   const { devices, flowlogs, auditlogs } = collectors;
   const options = tailscaleNetwork(plane, {
-    ...collectors, devices: devices && { ...devices, collectPosture: false, collectDeviceInvites: false },
+    ...collectors, users: { intervalMs: HOUR_MS }, keys: { intervalMs: HOUR_MS, expiryWarnMs: KEY_WARN_MS }, devices: devices && { ...devices, intervalMs: HOUR_MS, collectPosture: false, collectDeviceInvites: false },
     flowlogs: flowlogs && { ...flowlogs, intervalMs: HOUR_MS / 2 }, auditlogs: auditlogs && { ...auditlogs, intervalMs: HOUR_MS / 2 },
   });
   const { provider } = options;
@@ -65,7 +65,7 @@ function windowsOf(plane: Tailscale, known: Map<number, { readonly fromMs: numbe
 
 describe("The life of a network", () => {
   it("for a week: whoever leaves is gone with the next run, keys that end are told of once a run, every window of the log follows the one before", { timeout: 60_000 }, async () => {
-    await using scene = await raise(5);
+    await using scene = await raise(5, 6 * HOUR_MS);
     const { clock, plane, stage, network } = scene;
     const windows = new Map<number, { readonly fromMs: number; readonly toMs: number }>();
     const everThere = new Set<string>();

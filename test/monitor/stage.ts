@@ -2,6 +2,7 @@
  * A network of the monitor as the process has it, on a clock that moves by hand: engine, provider and every collector over real HTTP
  * to a simulator. What a run sets off has come to rest before time goes on, so that weeks pass in seconds and always alike.
  */
+import { performance } from "node:perf_hooks";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Clock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
@@ -100,7 +101,7 @@ function watched(collectors: readonly Collector[], running: { runs: number }): C
   const counting = (collect: Collect | CollectWindow): CollectWindow => async (tick, window) => {
     running.runs += 1;
     try {
-      return await (collect as CollectWindow)(tick, window);
+      return await collect(tick, window);
     } finally {
       running.runs -= 1;
     }
@@ -129,11 +130,11 @@ export async function startStage(clock: StageClock, options: NetworkOptions, { p
     latestClientVersion: () => latestClient, registered: () => undefined, succeeded: () => undefined, needs: [],
   }, options);
   clock.settle = () => atRest(running, progress);
-  const { component, status } = network;
+  const { component } = network;
   await component.start(new AbortController().signal, () => undefined);
   await atRest({ get runs() { return scope === undefined ? 1 : 0; } }, progress);
   const opened = (): SeriesScope => scope ?? fail("the network was not opened");
-  const known = (): NetworkStatus => status() ?? fail("the network was not started");
+  const known = (): NetworkStatus => network.status() ?? fail("the network was not started");
   const exposition: Stage["exposition"] = (of = () => true) => expositionOf(opened(), of);
   return {
     clock, scope: opened, status: known, exposition, lines, memory, records: () => records.splice(0),
