@@ -66,3 +66,10 @@ export function formatMoment(timeMs: number, zone: string | undefined): string {
 export function formatWord(word: string): string {
   return word.replaceAll("_", " ");
 }
+
+const AUTH: Readonly<Record<string, string>> = { "": "none", apikey: "API key", oauth: "OAuth client" };
+
+/** How a network is signed in to, in words. */
+export function formatAuth(method: string): string {
+  return AUTH[method] ?? formatWord(method);
+}

@@ -31,7 +31,7 @@ function write(part: unknown, out: string[], depth: number): void {
     return;
   }
   assert(isValidElement(part), "a part of a template is text, a number, a view or a list of these");
-  writeElement(part as View, out, depth);
+  writeElement(part, out, depth);
 }
 
 function writeElement({ type, props }: View, out: string[], depth: number): void {

@@ -35,9 +35,16 @@ const poller = createPoller<StatusJson>({
 
 function draw(): void {
   if (status === undefined) return;
+  if (!document.documentElement.classList.contains("ready")) takeOver();
   const { params, fragment } = readAddress();
   const panel = PANELS.includes(fragment) ? fragment : PANELS[0];
   render(landing({ ...given, status }, { params, nowMs: Date.parse(status.generated_at), zone: undefined, panel }), app);
+}
+
+/** From here on the island draws what the server wrote. */
+function takeOver(): void {
+  app.replaceChildren();
+  live.replaceChildren();
   document.documentElement.classList.add("ready");
 }
 

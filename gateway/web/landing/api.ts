@@ -1,5 +1,5 @@
 /** The panel of the control API: credentials and calls. */
-import { formatCount, formatMilliseconds } from "../format.ts";
+import { formatAuth, formatCount, formatMilliseconds } from "../format.ts";
 import { html, type Child } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { sparkline } from "../pieces/chart.ts";
@@ -16,7 +16,7 @@ export function apiPanel({ api }: Scope, state: PageState): Child {
   const { auth, rate_limit: limit, endpoints } = api;
   return [
     part("Credential", keyValues([
-      ["Method", auth.method === "" ? "none" : auth.method.replaceAll("_", " ")],
+      ["Method", formatAuth(auth.method)],
       ["Calls", formatCount(auth.total_calls)],
       ["Answered 429", formatCount(auth.total_429)],
       ["Key expires", moment(auth.key_expires_at, state, "not known")],

@@ -15,7 +15,12 @@ const OPERATION: Readonly<Record<OperationState, State>> = {
 };
 
 /** In plain words how a row's data comes, or why it does not. */
-export function capabilityLabel({ active, reason, source }: Pick<Capability, "active" | "reason" | "source">): readonly [state: State, word: string] {
+export function capabilityLabel(row: Pick<Capability, "active" | "reason" | "source" | "actionable" | "state">): readonly [state: State, word: string] {
+  const [state, word] = sourceLabel(row);
+  return [row.active && row.actionable ? OPERATION[row.state] ?? "bad" : state, word];
+}
+
+function sourceLabel({ active, reason, source }: Pick<Capability, "active" | "reason" | "source">): readonly [state: State, word: string] {
   if (!active) {
     if (reason === "provider_unsupported") return ["unknown", "unsupported"];
     return reason === "config_disabled" ? ["unknown", "disabled in config"] : ["notice", "not polling"];
@@ -52,7 +57,7 @@ function labelCell(row: Capability): View {
 }
 
 function answerCell(row: Capability, state: PageState): View {
-  return html`<span>${stateText(OPERATION[row.state] ?? "unknown", formatWord(row.state))}${row.actionable ? html`<small class="error">needs somebody</small>` : undefined}<small>${moment(row.last_probe, state, "not asked yet")}</small></span>`;
+  return html`<span>${stateText(OPERATION[row.state] ?? "unknown", formatWord(row.state))}${row.actionable ? html`<small class="error">needs attention</small>` : undefined}<small>${moment(row.last_probe, state, "not asked yet")}</small></span>`;
 }
 
 function scopeCell(row: Capability): View {

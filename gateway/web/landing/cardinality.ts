@@ -61,7 +61,7 @@ function labelTable({ labels = [] }: Cardinality, state: PageState): View {
 }
 
 function labelMetrics({ metrics }: LabelValues): View {
-  return html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((each) => html`<li><code title=${each.exposition_name}>${each.metric}</code> ${formatCount(each.distinct)}${each.capped ? " or more" : ""} values${each.examples === undefined ? undefined : html`<small>e.g. ${each.examples.join(", ")}</small>`}</li>`)}</ul></details>`;
+  return metrics.length === 0 ? html`<span class="muted">–</span>` : html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((each) => html`<li><code title=${each.exposition_name}>${each.metric}</code> ${formatCount(each.distinct)}${each.capped ? " or more" : ""} values${each.examples === undefined ? undefined : html`<small>e.g. ${each.examples.join(", ")}</small>`}</li>`)}</ul></details>`;
 }
 
 function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageState): View {

@@ -1,5 +1,5 @@
 /** The panel of the collectors: how each one does, and why it does not. */
-import { formatCount, formatMilliseconds, formatNumber, formatSeconds } from "../format.ts";
+import { formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { outcomes, sparkline } from "../pieces/chart.ts";
@@ -39,7 +39,7 @@ export function collectorsPanel(status: StatusJson, scope: Scope, state: PageSta
 
 function columns(status: StatusJson, state: PageState): readonly Column<Collector>[] {
   return [
-    { key: "name", title: "Collector", text: ({ name, network, description }) => `${name} ${network ?? ""} ${description ?? ""}`, order: ({ name }) => name, cell: (each) => nameCell(each, state) },
+    { key: "name", title: "Collector", text: ({ name, network, description }) => `${name} ${network ?? ""} ${description ?? ""}`, order: ({ name }) => name, cell: nameCell },
     ...(status.networks.length > 1 ? [{ key: "network", title: "Network", order: ({ network }: Collector) => network ?? "", cell: ({ network }: Collector) => network }] : []),
     { key: "state", title: "State", text: (each) => `${collectorState(each)[1]} ${each.last_error ?? ""}`, order: (each) => ["bad", "notice", "unknown", "good"].indexOf(collectorState(each)[0]), cell: (each) => stateCell(each, state) },
     { key: "fresh", title: "Data", order: ({ freshness_seconds, freshness_state }) => (freshness_state === "none" ? Infinity : freshness_seconds), cell: (each) => freshCell(each, state) },
@@ -50,20 +50,26 @@ function columns(status: StatusJson, state: PageState): readonly Column<Collecto
   ];
 }
 
-function nameCell({ name, description, metrics = [] }: Collector, _state: PageState): View {
+function nameCell({ name, description, metrics = [] }: Collector): View {
   return html`<span><strong>${name}</strong><small>${description}</small>${metrics.length === 0 ? undefined : html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((metric) => html`<li><code>${metric.name}</code> ${metric.description}</li>`)}</ul></details>`}</span>`;
 }
 
 function stateCell(each: Collector, state: PageState): View {
-  return html`<span>${badge(...collectorState(each))}${each.overdue === true ? html`<small>overdue: nothing for more than two intervals</small>` : undefined}${each.last_error === undefined ? undefined : html`<small class="error">${each.last_error}</small>`}
-    <small>${each.last_finished_at === undefined ? "has not run yet" : html`<span>ran ${moment(each.last_finished_at, state)}</span>`}${each.last_started_at === undefined ? undefined : html`<span>, started ${moment(each.last_started_at, state)}</span>`}</small></span>`;
+  const [shown, word] = collectorState(each);
+  return html`<span>${badge(shown, word)}${each.overdue === true && word !== "overdue" ? html`<small>overdue</small>` : undefined}${each.last_error === undefined ? undefined : html`<small class="error">${each.last_error}</small>`}
+    <small title=${each.last_started_at === undefined ? undefined : `started ${each.last_started_at}`}>${each.last_finished_at === undefined ? "has not run yet" : html`<span>ran ${moment(each.last_finished_at, state)}</span>`}</small></span>`;
 }
 
 function freshCell(each: Collector, state: PageState): View {
   const [fresh, word] = FRESHNESS[each.freshness_state];
   const { checkpoint } = each;
-  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<span>${duration(each.freshness, each.freshness_seconds)} old, from ${moment(each.last_success_at, state)}</span>`}</small>
+  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<time datetime=${each.last_success_at} title=${exactly(each, state)}>${each.freshness ?? "some time"} old</time>`}</small>
     ${checkpoint === undefined || checkpoint === null ? undefined : html`<small>read up to ${moment(checkpoint.high_water_mark, state)}, lag ${duration(checkpoint.lag, checkpoint.lag_seconds)}${checkpoint.stuck ? html`<strong>, stuck</strong>` : ""}</small>`}</span>`;
+}
+
+function exactly({ last_success_at: at, freshness_seconds }: Collector, { zone }: PageState): string {
+  const timeMs = Date.parse(at ?? "");
+  return `${Number.isNaN(timeMs) ? "" : `${formatMoment(timeMs, zone)}, `}${freshness_seconds} s`;
 }
 
 function discovery(node: NodeDiscovery, state: PageState): Child {

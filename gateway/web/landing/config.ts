@@ -1,5 +1,5 @@
 /** The panel of the configuration: what is set, from where, and what to mind about it. */
-import { formatCount } from "../format.ts";
+import { formatAuth, formatCount } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { keyValues, words } from "../pieces/key-values.ts";
@@ -14,10 +14,10 @@ export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;
   return [
     part("Advisories", advisories.length === 0 ? empty("Nothing to mind: the configuration raises no warning.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
-      html`<li>${stateText("notice", html`<span>${key === undefined ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`)}</ul>`),
+      html`<li>${stateText("notice", html`<span>${key === undefined || message.startsWith(key) ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`)}</ul>`),
     html`<div class="columns">
       ${part("In force", keyValues([
-        ["Log level", config.log_level], ["Authentication", config.auth_method === "" ? "none" : config.auth_method.replaceAll("_", " ")],
+        ["Log level", config.log_level], ["Authentication", formatAuth(config.auth_method)],
         ["Checkpoints", html`<span>${config.checkpoint_store}${config.checkpoint_path === undefined ? undefined : html` <code>${config.checkpoint_path}</code>`}${config.checkpoint_reason === undefined ? undefined : html`<small class="error">${config.checkpoint_reason}</small>`}</span>`],
         ["Collectors", words(config.enabled_collectors)],
         ["Streaming receiver", onOff(receivers.streaming_enabled)], ["Webhook receiver", onOff(receivers.webhook_enabled)],

@@ -14,7 +14,7 @@ import type { Delivery, MetricsServing, Profiling } from "./status-stores.ts";
 export function deliveryState(each: Delivery): readonly [state: State, word: string] {
   if (each.failing) return ["bad", `failing, ${formatCount(each.consecutive_failures)} in a row`];
   if (each.consecutive_failures > 0) return ["notice", `${formatCount(each.consecutive_failures)} failed in a row`];
-  return each.exports === 0 ? ["unknown", "nothing sent yet"] : ["good", "arrives"];
+  return each.exports === 0 ? ["unknown", "nothing sent yet"] : ["good", "arriving"];
 }
 
 /** A row for each signal. */
@@ -23,7 +23,7 @@ export function deliveryTable({ delivery }: StatusJson, state: PageState): View 
     id: "delivery", what: "signals", rows: delivery, keyOf: ({ signal }) => signal, empty: "Nothing is exported.",
     columns: [
       { key: "signal", title: "Signal", cell: ({ signal }) => html`<strong>${signal}</strong>` },
-      { key: "state", title: "State", cell: (each) => html`<span>${stateText(...deliveryState(each))}${each.last_error_class === undefined ? undefined : html`<small class="error">${formatWord(each.last_error_class)}</small>`}</span>` },
+      { key: "state", title: "State", cell: (each) => html`<span>${stateText(...deliveryState(each))}${each.last_error_class === undefined ? undefined : html`<small class=${each.consecutive_failures > 0 ? "error" : undefined}>last error: ${formatWord(each.last_error_class)}</small>`}</span>` },
       { key: "ok", title: "Last success", cell: ({ last_success_at }) => moment(last_success_at, state) },
       { key: "failed", title: "Last failure", cell: ({ last_failure_at }) => moment(last_failure_at, state) },
       { key: "exports", title: "Exports", figure: true, cell: ({ exports }) => formatCount(exports) },
@@ -34,7 +34,7 @@ export function deliveryTable({ delivery }: StatusJson, state: PageState): View 
 }
 
 /** The parts of the process and the services, each with its state. */
-export function components({ components: rows, services = {} }: StatusJson): View {
+export function components({ components: rows, services }: StatusJson): View {
   return html`<div class="columns">
     <ul class="plain states">${rows.map((each) => html`<li>${stateText(each.failed ? "bad" : each.enabled ? "good" : "unknown", html`<span><strong>${each.name}</strong> ${each.enabled ? "" : "off"}${each.failed ? " failed" : ""}${each.reason === undefined ? "" : `: ${each.reason}`}</span>`)}</li>`)}</ul>
     <ul class="plain states">${Object.entries(services).map(([name, word]) => html`<li>${stateText(serviceState(word), html`<span>service <strong>${name}</strong> ${formatWord(word)}</span>`)}</li>`)}</ul>

@@ -25,7 +25,7 @@ export function healthLine(status: StatusJson): View {
   return html`<section class=${`health ${state}`} aria-label="Health">
     <p class="verdict">${stateIcon(state)}<strong>${word}</strong><span class="muted">${status.service.network === "" || status.service.network === "-" ? status.provider : `${status.service.network}, ${status.provider}`}</span></p>
     ${reasons.length === 0 ? undefined : list(reasons.slice(0, FIRST_REASONS))}
-    ${reasons.length <= FIRST_REASONS ? undefined : html`<details><summary>${formatCount(reasons.length - FIRST_REASONS)} more reasons</summary>${list(reasons.slice(FIRST_REASONS))}</details>`}
+    ${reasons.length <= FIRST_REASONS ? undefined : html`<details><summary>${formatCount(reasons.length - FIRST_REASONS)} more ${reasons.length - FIRST_REASONS === 1 ? "reason" : "reasons"}</summary>${list(reasons.slice(FIRST_REASONS))}</details>`}
   </section>`;
 }
 
@@ -84,7 +84,7 @@ function archiveCard({ house: { archive }, status, houseAtMs }: LandingFacts, st
   return card({
     title: "Archive", state: stateNow(archive, status?.services["dedup"]),
     body: [
-      figures([{ label: "Documents", value: formatCount(archive.documents) }, { label: "Groups of copies", value: formatCount(archive.groups) }, { label: "To review", value: formatCount(archive.pending) }]),
+      figures([{ label: "Documents", value: formatCount(archive.documents) }, { label: "Groups", value: formatCount(archive.groups) }, { label: "To review", value: formatCount(archive.pending) }]),
       html`<p class="note">Synced ${moment(archive.lastSyncAt, state)}, analysed ${moment(archive.lastAnalysisAt, state)}.${asOf(houseAtMs, state)}</p>`,
     ],
   });

@@ -31,7 +31,7 @@ function devices(rows: readonly Device[], state: PageState): View {
       { key: "user", title: "User", text: ({ user }) => user, order: ({ user }) => user, cell: ({ user }) => user },
       { key: "os", title: "System", text: ({ os, os_version }) => `${os} ${os_version}`, order: ({ os, os_version }) => `${os} ${os_version}`, cell: ({ os, os_version }) => `${os} ${os_version}` },
       { key: "addrs", title: "Addresses", text: ({ addrs }) => addrs.join(" "), cell: ({ addrs }) => words(addrs) },
-      { key: "tags", title: "Tags", text: ({ tags = [] }) => tags.join(" "), cell: ({ tags }) => words(tags) },
+      { key: "tags", title: "Tags", text: ({ tags = [] }) => tags.join(" "), cell: ({ tags }) => words(tags, "–") },
     ],
   }, state);
 }
@@ -44,7 +44,7 @@ function metrics(rows: readonly Metric[], state: PageState): View {
       { key: "kind", title: "Kind", text: ({ instrument }) => instrument, order: ({ instrument }) => instrument, cell: ({ instrument, unit }) => html`<span>${instrument}<small>${unit === "" ? "no unit" : unit}</small></span>` },
       { key: "group", title: "Group", text: ({ group }) => group, order: ({ group }) => group, cell: ({ group }) => group },
       { key: "series", title: "Series", figure: true, order: ({ series }) => series ?? 0, cell: ({ series }) => formatCount(series ?? 0) },
-      { key: "attributes", title: "Attributes", text: ({ attributes }) => attributes.join(" "), cell: ({ attributes }) => words(attributes) },
+      { key: "attributes", title: "Attributes", text: ({ attributes }) => attributes.join(" "), cell: ({ attributes }) => words(attributes, "–") },
     ],
   }, state);
 }
@@ -56,7 +56,7 @@ function logEvents(rows: readonly LogEvent[], state: PageState): View {
       { key: "name", title: "Record", text: ({ name, description }) => `${name} ${description}`, order: ({ name }) => name, cell: ({ name, description }) => html`<span><code>${name}</code><small>${description}</small></span>` },
       { key: "severity", title: "Severity", text: ({ severity }) => severity, order: ({ severity }) => severity, cell: ({ severity }) => severity },
       { key: "group", title: "Group", text: ({ group }) => group, order: ({ group }) => group, cell: ({ group }) => group },
-      { key: "attributes", title: "Attributes", text: ({ attributes }) => attributes.join(" "), cell: ({ attributes }) => words(attributes) },
+      { key: "attributes", title: "Attributes", text: ({ attributes }) => attributes.join(" "), cell: ({ attributes }) => words(attributes, "–") },
     ],
   }, state);
 }

@@ -1,5 +1,5 @@
 /** The first panel: the figures that tell how the monitor does, and their course over the last minutes. */
-import { formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatWord } from "../format.ts";
+import { formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatWord } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { timeSeries } from "../pieces/chart.ts";
@@ -19,7 +19,7 @@ const SPAN = "10 minutes";
 export function overviewPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   return [
     figures([...collecting(status, scope), ...exporting(status, scope, state), ...process(status, state)]),
-    part("Courses", html`<div class="charts">${charts(status)}</div>`, "A sample every ten seconds."),
+    part("The last ten minutes", html`<div class="charts">${charts(status)}</div>`),
     networks(status, state),
   ];
 }
@@ -29,7 +29,7 @@ function collecting({ fleet }: StatusJson, { collectors, device_cache: cache }: 
   const stale = collectors.filter(({ freshness_state }) => freshness_state === "stale").length;
   const ok = collectors.filter(({ has_run, last_success }) => has_run && last_success).length;
   return [
-    { label: "Collectors well", value: html`<span>${formatCount(ok)}<small class="of"> of ${formatCount(collectors.length)}</small></span>`, detail: `${formatCount(fleet.active)} have run` },
+    { label: "Collectors ok", value: html`<span>${formatCount(ok)}<small class="of"> of ${formatCount(collectors.length)}</small></span>`, detail: `${formatCount(fleet.active)} have run` },
     { label: "Failing", value: figureOf(failing, "bad"), detail: `${formatCount(fleet.failing)} in all networks` },
     { label: "Stale", value: figureOf(stale, "notice"), detail: "data older than five intervals" },
     { label: "Devices", value: formatCount(cache.devices), detail: html`<span>read ${duration(cache.age, cache.age_seconds)} ago</span>` },
@@ -46,7 +46,7 @@ function exporting({ delivery, telemetry, throughput }: StatusJson, { cardinalit
   const overall = worst(states.map(([each]) => each).filter((each) => each !== "unknown"));
   return [
     { label: "Last export", value: moment(newest, state), detail: html`<span>${stateText(overall, delivery.map(({ signal }, index) => `${signal} ${states[index]?.[1] ?? ""}`).join(", "))}</span>` },
-    { label: "Export target", value: html`<span class="small">${telemetry.endpoint === "" ? "none" : telemetry.endpoint}</span>`, detail: telemetry.endpoint === "" && telemetry.protocol !== "stdout" ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
+    { label: "Export target", value: telemetry.endpoint === "" ? "none" : html`<code>${telemetry.endpoint}</code>`, detail: telemetry.endpoint === "" && telemetry.protocol !== "stdout" ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
     { label: "Active series", value: formatCount(cardinality.total), detail: `of ${formatCount(cardinality.total_metrics)} metrics` },
     { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatCount(throughput.log_records)} log records` },
   ];
@@ -67,7 +67,8 @@ const UPDATE: Readonly<Record<string, string>> = {
 
 function updateDetail({ update, service }: Pick<StatusJson, "update" | "service">, state: PageState): View {
   const { current_version: now, latest_version: latest, minors_behind: behind = 0 } = update;
-  const versions = latest === undefined ? `running ${now ?? service.version}` : `running ${now ?? service.version}, newest ${latest}${behind === 0 ? "" : `, ${formatCount(behind)} minor releases behind`}`;
+  const running = now === undefined || now === service.version ? service.version : `${service.version} (${now})`;
+  const versions = latest === undefined ? `running ${running}` : `running ${running}, newest ${latest}${behind === 0 ? "" : `, ${formatCount(behind)} minor releases behind`}`;
   return html`<span>${versions}${update.enabled ? html`<span>, checked ${moment(update.last_checked_at, state)}</span>` : ", check off"}${update.last_error_class === undefined ? undefined : html`<span class="error">, ${formatWord(update.last_error_class)}</span>`}, <a href=${release(update.release_url)} rel="noreferrer">releases</a></span>`;
 }
 
@@ -94,7 +95,7 @@ function networks({ networks: rows }: StatusJson, state: PageState): View {
     id: "networks", what: "networks", rows, keyOf: ({ name }) => name, empty: "No network is configured. Set vpn.network and its credentials, or networks[] for several.",
     columns: [
       { key: "name", title: "Network", text: ({ name }) => name, order: ({ name }) => name, cell: ({ name }) => html`<strong>${name}</strong>` },
-      { key: "auth", title: "Authentication", order: ({ auth_method }) => auth_method, cell: ({ auth_method }) => (auth_method === "" ? "none" : formatWord(auth_method)) },
+      { key: "auth", title: "Authentication", order: ({ auth_method }) => auth_method, cell: ({ auth_method }) => formatAuth(auth_method) },
       { key: "failing", title: "Failing", figure: true, order: ({ failing }) => failing, cell: ({ failing, collectors }) => html`<span>${figureOf(failing, "bad")}<small>of ${formatCount(collectors.length)} collectors</small></span>` },
       { key: "devices", title: "Devices", figure: true, order: ({ devices }) => devices.length, cell: ({ device_cache: cache }) => html`<span>${formatCount(cache.devices)}<small>read ${duration(cache.age, cache.age_seconds)} ago</small></span>` },
       { key: "calls", title: "Calls", figure: true, order: ({ api }) => api.auth.total_calls, cell: ({ api }) => html`<span>${formatCount(api.auth.total_calls)}<small>${formatCount(api.auth.total_429)} answered 429</small></span>` },

@@ -61,10 +61,11 @@ async function answer(deps: LandingDeps, { demo, version }: LandingOptions, requ
   }, deps.assets);
 }
 
-async function statusOf({ status, clock }: LandingDeps, signal: AbortSignal): Promise<Pick<LandingFacts, "status" | "problem">> {
-  if (status === undefined) return { status: undefined };
+async function statusOf(deps: LandingDeps, signal: AbortSignal): Promise<Pick<LandingFacts, "status" | "problem">> {
+  const ask = deps.status?.bind(deps);
+  if (ask === undefined) return { status: undefined };
   try {
-    return { status: await within(STATUS_MS, signal, clock, status) };
+    return { status: await within(STATUS_MS, signal, deps.clock, ask) };
   } catch (thrown) {
     return { status: undefined, problem: thrown instanceof Error ? thrown.message : String(thrown) };
   }

@@ -37,9 +37,9 @@ export function timeSeries({ title, points = [], format, value, span }: TimeSeri
 function drawing(points: readonly number[], title: string, format: (value: number) => string, span: string): View {
   const range = rangeOf(points);
   const path = linePath(points, range);
-  return html`<div class="plot"><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${title}: ${summary(points, format)}`}>
+  return html`<div class="plot"><div class="axis"><span>${format(range[1])}</span><span>${format(range[0])}</span></div><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${title}: ${summary(points, format)}`}>
       <path class="grid" d=${`M0 ${INSET}H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M0 ${HEIGHT - INSET}H${WIDTH}`} /><path class="area" d=${`${path}V${HEIGHT}H0Z`} /><path class="line" d=${path} />
-    </svg><span class="high">${format(range[1])}</span><span class="low">${format(range[0])}</span></div><p class="span"><span>${span} ago</span><span>now</span></p>`;
+    </svg></div><p class="span"><span>${span} ago</span><span>now</span></p>`;
 }
 
 /** Runs as bars: short where one went well, full and in the colour of failure where it did not. */
@@ -67,8 +67,7 @@ function rangeOf(points: readonly number[]): readonly [low: number, high: number
 
 function linePath(points: readonly number[], [low, high]: readonly [number, number]): string {
   const step = points.length < 2 ? 0 : WIDTH / (points.length - 1);
-  const scale = (HEIGHT - 2 * INSET) / (high - low || 1);
-  const at = (value: number): string => rounded(HEIGHT - INSET - (value - low) * scale);
+  const at = (value: number): string => rounded(HEIGHT - INSET - ((value - low) / (high - low || 1)) * (HEIGHT - 2 * INSET));
   const line = points.map((value, index) => `${index === 0 ? "M" : "L"}${rounded(index * step)} ${at(value)}`).join("");
   return points.length === 1 ? `${line}H${WIDTH}` : line;
 }

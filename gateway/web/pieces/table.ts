@@ -78,7 +78,7 @@ export function table<T>(options: TableOptions<T>, state: PageState): View {
   const shown = selectRows(options, state);
   return html`<div class="table" id=${`${id}-table`}>
     ${rows.length < FILTER_FROM ? undefined : tools(options, shown, state)}
-    ${shown.rows.length === 0 ? empty(html`<span>None of the ${formatCount(rows.length)} ${what} matches. <a data-stay href=${linkWith(state, { [`${id}.q`]: undefined }, state.panel)}>Show all</a></span>`) : html`<div class="scroll" role="region" aria-label=${what} tabindex="0"><table>
+    ${shown.rows.length === 0 ? empty(html`<span>None of the ${formatCount(rows.length)} ${what} matches. <a data-stay href=${linkWith(state, { [`${id}.q`]: undefined }, state.panel)}>Show all</a></span>`) : html`<div class="scroll"><table aria-label=${what}>
       <thead><tr>${columns.map((column) => headCell(id, column, state))}</tr></thead>
       <tbody>${shown.rows.map((row) => html`<tr key=${options.keyOf(row)}>${columns.map((column) => html`<td class=${column.figure === true ? "figure" : undefined} data-label=${column.title}>${column.cell(row) ?? "–"}</td>`)}</tr>`)}</tbody>
     </table></div>`}

@@ -28,8 +28,9 @@ function tab({ id, title, mark }: Panel, open: string | undefined): View {
   return html`<a key=${id} href=${`#${id}`} data-tab=${id} ...${role}>${title}${mark === undefined ? undefined : html` <span class="mark">${mark}</span>`}</a>`;
 }
 
-function panelView({ id, title, body }: Panel, open: string | undefined): View {
-  if (open === undefined) return html`<section key=${id} id=${id} class="panel"><h2>${title}</h2>${body()}</section>`;
+function panelView(panel: Panel, open: string | undefined): View {
+  const { id, title } = panel;
+  if (open === undefined) return html`<section key=${id} id=${id} class="panel"><h2>${title}</h2>${panel.body()}</section>`;
   const selected = id === open;
-  return html`<section key=${id} id=${id} class="panel" role="tabpanel" aria-labelledby=${`tab-${id}`} hidden=${!selected} tabindex="0"><h2>${title}</h2>${selected ? body() : undefined}</section>`;
+  return html`<section key=${id} id=${id} class="panel" role="tabpanel" aria-labelledby=${`tab-${id}`} hidden=${!selected} tabindex="0"><h2>${title}</h2>${selected ? panel.body() : undefined}</section>`;
 }

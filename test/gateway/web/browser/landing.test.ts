@@ -1,0 +1,197 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import type { StatusJson } from "../../../../gateway/web/landing/status.ts";
+import { fullStatus, healthyStatus, largeStatus, offStatus } from "../fixtures/status.ts";
+import { startLanding } from "../start-landing.ts";
+import { chromiumPath, openPage, ready } from "./chromium.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PANELS = ["overview", "collectors", "api", "capabilities", "cardinality", "inventory", "config"];
+const SIZES = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } };
+
+/** Violations of axe's rules, best practices included, in words. */
+async function violations(page: Page): Promise<string[]> {
+  const found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join(' | ')}`))");
+  return found as string[];
+}
+
+describe.skipIf(chromiumPath === undefined)("the landing page in a real browser", { timeout: 120_000 }, () => {
+  for (const [size, viewport] of Object.entries(SIZES)) for (const colorScheme of ["light", "dark"] as const) {
+    it(`breaks no rule of axe and never scrolls sideways, ${size}, ${colorScheme}`, async () => {
+      let status: StatusJson = fullStatus();
+      const url = await startLanding({ status: () => status, demo: true });
+      // Axe itself turns text into markup, which the page's policy forbids.
+      const { page } = await openPage({ viewport, colorScheme, bypassCSP: true });
+      for (const make of [fullStatus, offStatus]) {
+        status = make();
+        await page.goto(url);
+        await ready(page);
+        await page.evaluate(axe);
+        for (const panel of PANELS) {
+          await page.locator(`#tab-${panel}`).click();
+          await page.locator(`#${panel}:not([hidden])`).waitFor();
+          expect({ panel, violations: await violations(page) }).toEqual({ panel, violations: [] });
+          expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+        }
+      }
+    });
+  }
+
+  it("asks nobody but its own origin, and its policy is never broken", async () => {
+    const url = await startLanding({ status: fullStatus });
+    const { page, complaints, requests } = await openPage();
+    for (const panel of PANELS) {
+      await page.goto(`${url}/#${panel}`);
+      await ready(page);
+    }
+    await page.getByRole("button", { name: "Refresh now" }).click();
+    expect(complaints).toEqual([]);
+    expect(requests.filter((each) => !each.startsWith(`${url}/`) && !each.startsWith("data:image/svg+xml,"))).toEqual([]);
+  });
+
+  it("shows text from elsewhere as text, whatever it holds", async () => {
+    const evil = '"><img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const poisoned = JSON.parse(JSON.stringify(fullStatus()), (key, value: unknown) => (typeof value === "string" && !/_at$|^health$|state|^level$|^high_water|^not_|^last_(probe|seen|discovery|purge)$|time$/.test(key) ? `${value}${evil}` : value)) as StatusJson;
+    const url = await startLanding({ status: () => poisoned });
+    for (const javaScriptEnabled of [true, false]) {
+      const { page, complaints } = await openPage({ javaScriptEnabled });
+      for (const panel of PANELS) {
+        await page.goto(`${url}/#${panel}`);
+        if (javaScriptEnabled) await ready(page);
+        expect([await page.locator("img, #app script, #app [onerror]").count(), await page.title()]).toEqual([0, "Status – Steward"]);
+      }
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  it("is read whole without scripts: every panel, one below the other", async () => {
+    const { page } = await openPage({ javaScriptEnabled: false });
+    await page.goto(await startLanding({ status: fullStatus }));
+    for (const panel of PANELS) expect(await page.locator(`#${panel}`).isVisible()).toBe(true);
+    expect(await page.getByRole("searchbox").count()).toBe(0);
+    await page.locator('nav a[href="#config"]').click();
+    expect(new URL(page.url()).hash).toBe("#config");
+    await page.getByRole("link", { name: "lab", exact: true }).click();
+    expect(new URL(page.url()).search).toBe("?network=lab");
+  });
+
+  it("has tabs that the keyboard reaches, goes through and opens", async () => {
+    const { page } = await openPage();
+    await page.goto(await startLanding({ status: healthyStatus }));
+    await ready(page);
+    for (let presses = 0; presses < 20 && await page.locator("[role=tab]:focus").count() === 0; presses += 1) await page.keyboard.press("Tab");
+    const selected = (): Promise<string | null> => page.locator('[role=tab][aria-selected="true"]:focus').textContent({ timeout: 2000 });
+    expect(await selected()).toBe("Overview");
+    for (const [key, tab] of [["ArrowRight", "Collectors"], ["End", "Config"], ["ArrowRight", "Overview"], ["ArrowLeft", "Config"], ["Home", "Overview"]] as const) {
+      await page.keyboard.press(key);
+      expect(await selected()).toContain(tab);
+      expect(await page.getByRole("tabpanel").getAttribute("aria-labelledby")).toBe(await page.locator("[role=tab]:focus").getAttribute("id"));
+    }
+    await page.keyboard.press("Tab");
+    expect(await page.locator("[role=tabpanel]:focus").count()).toBe(1);
+  });
+
+  it("keeps tab, filter, order and network in the address, and the focus where it was", async () => {
+    const url = await startLanding({ status: () => ({ ...fullStatus(), devices: largeStatus(40).devices }) });
+    const { page } = await openPage();
+    await page.goto(`${url}/#inventory`);
+    await ready(page);
+    const filter = page.getByRole("searchbox", { name: "Filter devices" });
+    await filter.fill("atlas");
+    expect(await page.getByRole("table", { name: "devices" }).locator("tbody tr").count()).toBe(7);
+    expect(new URL(page.url()).searchParams.get("devices.q")).toBe("atlas");
+    await page.getByRole("button", { name: "Refresh now" }).click();
+    await filter.press("End");
+    await filter.pressSequentially("-12");
+    expect(await page.getByRole("table", { name: "devices" }).locator("tbody tr").count()).toBe(1);
+    await filter.fill("");
+    const head = page.getByRole("table", { name: "devices" }).getByRole("link", { name: "System" });
+    await head.click();
+    await head.click();
+    expect(await page.getByRole("columnheader", { name: "System" }).first().getAttribute("aria-sort")).toBe("descending");
+    await page.reload();
+    await ready(page);
+    expect(await page.getByRole("columnheader", { name: "System" }).first().getAttribute("aria-sort")).toBe("descending");
+    await page.getByRole("tab", { name: "API" }).click();
+    await page.goBack();
+    expect(await page.locator('[role=tab][aria-selected="true"]').textContent()).toContain("Inventory");
+  });
+
+  it("follows the status, says so when it cannot, and goes on when it can again", async () => {
+    let [status, broken]: [StatusJson, boolean] = [{ ...healthyStatus(), refresh_ms: 100 }, false];
+    const url = await startLanding({ status: () => status });
+    const { page } = await openPage();
+    await page.route("**/api/status.json", (route) => (broken ? route.abort() : route.continue()));
+    await page.goto(url);
+    await ready(page);
+    status = { ...fullStatus(), refresh_ms: 100 };
+    await page.getByText("Degraded").waitFor();
+    broken = true;
+    await page.getByText("The server does not answer.").waitFor();
+    [broken, status] = [false, { ...healthyStatus(), refresh_ms: 100 }];
+    await page.getByText("Healthy").waitFor();
+    await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText(/, paused/).waitFor();
+    expect(await page.getByRole("button", { name: "Resume" }).count()).toBe(1);
+  });
+
+  it("remembers the colours that were chosen, from the first paint on", async () => {
+    const { page } = await openPage({ colorScheme: "light" });
+    await page.goto(await startLanding({ status: healthyStatus }));
+    await ready(page);
+    const background = (): Promise<unknown> => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    const light = await background();
+    await page.getByRole("button", { name: "Colours: System" }).click();
+    await page.getByRole("button", { name: "Colours: Light" }).click();
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    expect(await background()).toBe(dark);
+  });
+
+  it("switches the colours on a page whose monitor is off, too", async () => {
+    const { page, complaints } = await openPage();
+    await page.goto(await startLanding({}));
+    await page.getByRole("button", { name: "Colours: System" }).click();
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("light");
+    expect(complaints).toEqual([]);
+  });
+
+  it("asks before it purges, with the way out in focus, and tells the outcome", async () => {
+    const { page } = await openPage();
+    await page.goto(`${await startLanding({ status: fullStatus })}/#inventory`);
+    await ready(page);
+    let posts = 0;
+    await page.route("**/api/rdns/purge", (route) => {
+      posts += 1;
+      return route.fulfill({ status: 200, body: '{"purged":812}' });
+    });
+    const open = page.getByRole("button", { name: "Purge the names…" });
+    await open.click();
+    await page.keyboard.press("Enter");
+    expect([posts, await page.getByRole("dialog").count()]).toEqual([0, 0]);
+    await open.click();
+    await page.getByRole("dialog").getByRole("button", { name: "Purge" }).click();
+    await page.getByText("The names were purged.").waitFor();
+    expect(posts).toBe(1);
+  });
+
+  it("stays quick with ten thousand devices: painted within 300 ms of the answer, filtered within 100 ms", async () => {
+    const status = largeStatus(10_000);
+    const url = await startLanding({ status: () => status });
+    const { page } = await openPage();
+    await page.goto(`${url}/#inventory`);
+    await ready(page);
+    await page.reload();
+    await ready(page);
+    const paint = await page.evaluate("(() => { const [first] = performance.getEntriesByName('first-contentful-paint'); const [page] = performance.getEntriesByType('navigation'); return first.startTime - page.responseEnd; })()") as number;
+    const took = await page.evaluate("(() => { const field = document.querySelector('[data-param=\"devices.q\"]'); field.value = 'ember-1'; const start = performance.now(); field.dispatchEvent(new Event('input', { bubbles: true })); return performance.now() - start; })()") as number;
+    expect(await page.getByRole("table", { name: "devices" }).locator("tbody tr").count()).toBeLessThanOrEqual(200);
+    process.stderr.write(`landing page, 10,000 devices: first paint ${Math.round(paint)} ms after the answer, a filter ${Math.round(took)} ms\n`);
+    expect(paint).toBeLessThan(300);
+    expect(took).toBeLessThan(100);
+  });
+});

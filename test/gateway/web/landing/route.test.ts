@@ -1,0 +1,99 @@
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { createAssets } from "../../../../gateway/web/assets.ts";
+import { parseStatus, readStatus } from "../../../../gateway/web/landing/read-status.ts";
+import { LANDING_MODULES, landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
+import { Health, StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
+import { systemClock } from "../../../../src/kernel/base/clock.ts";
+import { Secret } from "../../../../src/kernel/base/secret.ts";
+import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
+import { startGateway } from "../../start-gateway.ts";
+import { fullStatus, house } from "../fixtures/status.ts";
+
+const assets = createAssets(LANDING_MODULES);
+
+async function start(deps: Partial<LandingDeps>, demo = false, auth: Parameters<typeof startGateway>[0] = {}): Promise<string> {
+  return (await startGateway({ services: [], plain: landingRoutes({ house: () => house, assets, clock: systemClock, ...deps }, { demo, version: "1.2.3" }), ...auth })).url;
+}
+
+describe("the landing page's route", () => {
+  it("answers with a page that may load nothing from elsewhere and run nothing inline", async () => {
+    const answer = await fetch(await start({ status: () => Promise.resolve(fullStatus()) }));
+    const body = await answer.text();
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect(policy).not.toContain("unsafe");
+    for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src data:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]) expect(policy).toContain(rule);
+    expect(Object.fromEntries(["content-type", "x-content-type-options", "referrer-policy", "cache-control"].map((name) => [name, answer.headers.get(name)]))).toEqual({
+      "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store",
+    });
+    expect(body).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc="\/assets\/)/);
+    expect([...body.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "").filter((url) => !/^(\/|#|\?|data:image\/svg\+xml|https:\/\/releases\.example\/)/.test(url))).toEqual([]);
+  });
+
+  it("answers HEAD like GET, and nothing else", async () => {
+    const url = await start({ status: () => Promise.resolve(fullStatus()) });
+    expect((await fetch(url, { method: "HEAD" })).headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const refused = await fetch(url, { method: "POST" });
+    expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("is the administrator's: without the token neither the page nor what it loads", async () => {
+    const url = await start({ status: () => Promise.resolve(fullStatus()) }, false, { auth: { token: Secret.of("operator-token", "test"), adminToken: Secret.of("admin-token", "test"), allowedHosts: [] } });
+    for (const path of ["/", assets.url("steward.css")]) {
+      expect((await fetch(`${url}${path}`, { headers: { authorization: "Bearer operator-token" } })).status).toBe(401);
+      expect((await fetch(`${url}${path}`, { headers: { authorization: `Basic ${btoa("anybody:admin-token")}` } })).status).toBe(200);
+    }
+  });
+
+  it("says that it is a demo, and only then", async () => {
+    expect(await (await fetch(await start({}, true))).text()).toContain("This is a demo.");
+    expect(await (await fetch(await start({}))).text()).not.toContain("This is a demo.");
+  });
+
+  it("shows the other services when the monitor is off, and asks nothing of it", async () => {
+    const body = await (await fetch(await start({}))).text();
+    for (const text of ["Healthy", "the monitor is off", "1,284", "services.monitor: true"]) expect(body).toContain(text);
+    expect(body).not.toContain("/api/status.json");
+    expect(body).toContain(assets.url("plain.js"));
+  });
+
+  it("says which services are switched off and how to switch them on", async () => {
+    const body = await (await fetch(await start({ house: () => ({}) }))).text();
+    for (const service of ["monitor", "dedup", "tokens"]) expect(body).toContain(`services.${service}: true`);
+  });
+
+  it("comes without a monitor that fails, with the reason", async () => {
+    const body = await (await fetch(await start({ status: () => Promise.reject(new Error("its thread <b>ended</b>")) }))).text();
+    for (const text of ["Degraded", "the monitor does not answer", "its thread &lt;b&gt;ended&lt;/b&gt;", "1,284"]) expect(body).toContain(text);
+  });
+
+  it("waits three seconds for a monitor, not longer", async () => {
+    const clock = createManualClock();
+    const asked = Promise.withResolvers<AbortSignal>();
+    const url = await start({ clock, status: (signal) => {
+      asked.resolve(signal);
+      return new Promise(() => undefined);
+    } });
+    const answer = fetch(url);
+    const signal = await asked.promise;
+    await clock.advance(2999);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await (await answer).text()).toContain("the monitor does not answer");
+    expect(signal.aborted).toBe(true);
+  });
+
+  it("keeps what a reader chose in the address", async () => {
+    const body = await (await fetch(`${await start({ status: () => Promise.resolve(fullStatus()) })}/?network=lab&devices.q=atlas`)).text();
+    expect(body).toContain('value="atlas"');
+    expect(body).toContain('href="?network=lab&amp;devices.q=atlas" aria-current="true">lab</a>');
+  });
+});
+
+describe("the status of a page", () => {
+  it("is what REST answers with, from the message or from its bytes", () => {
+    const message = create(StatusSchema, { schemaVersion: 1, health: Health.DEGRADED, healthReasons: ["x"], refreshMs: 5000 });
+    expect(readStatus(message)).toMatchObject({ schema_version: 1, health: "degraded", health_reasons: ["x"], refresh_ms: 5000 });
+    expect(parseStatus(new TextEncoder().encode('{"provider":"tailscale"}'))).toEqual({ provider: "tailscale" });
+  });
+});

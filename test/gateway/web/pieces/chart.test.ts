@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { outcomes, sparkline, timeSeries } from "../../../../gateway/web/pieces/chart.ts";
+import { renderHtml } from "../../../../gateway/web/render.ts";
+
+describe("a line", () => {
+  it("stays inside its box whatever the values are", () => {
+    fc.assert(fc.property(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e12, max: 1e12 }), { minLength: 1, maxLength: 60 }), (points) => {
+      const path = /class="line" d="([^"]*)"/.exec(renderHtml(sparkline(points, "x")))?.[1] ?? "";
+      for (const [, x, y] of path.matchAll(/[ML]([-\d.e+]+) ([-\d.e+]+)/g)) {
+        expect(Number(x)).toBeGreaterThanOrEqual(0);
+        expect(Number(x)).toBeLessThanOrEqual(120);
+        expect(Number(y)).toBeGreaterThanOrEqual(2);
+        expect(Number(y)).toBeLessThanOrEqual(26);
+      }
+      expect(path).not.toMatch(/NaN|Infinity/);
+    }));
+  });
+
+  it("says in words what it draws", () => {
+    expect(renderHtml(sparkline([3, 1, 2], "calls"))).toContain('aria-label="calls: 2 now, from 1 to 3 over 3 samples"');
+    expect(renderHtml(outcomes([true, false]))).toContain('aria-label="last 2 runs: 1 failed, the newest too"');
+    expect(renderHtml(outcomes([true, true]))).toContain("all went well");
+  });
+
+  it("is replaced by words while there is nothing to draw", () => {
+    expect(renderHtml(sparkline(undefined, "calls"))).toContain("no points yet");
+    expect(renderHtml(timeSeries({ title: "Heap", points: [1], format: String, span: "10 minutes" }))).toContain("after the second sample");
+  });
+});
