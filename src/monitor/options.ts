@@ -241,6 +241,8 @@ export interface MonitorOptions {
   readonly versionChecks: { readonly devices: boolean; readonly url: string; readonly cacheTtlMs: number; readonly timeoutMs: number };
   readonly annotations: AnnotationOptions | undefined;
   readonly selfObservability: { readonly enabled: boolean; readonly instanceId: string };
+  /** From which counts on the page warns; the first network's unless given. */
+  readonly cardinality?: Pick<CardinalityOptions, "warningThreshold" | "criticalThreshold">;
   /** Warnings of the configuration, for `svc.config.warnings`. */
   readonly configWarnings: number;
 }

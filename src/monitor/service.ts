@@ -16,6 +16,7 @@ import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { reportPrivacy } from "./privacy/report.ts";
 import type { MonitorStatus } from "./status.ts";
+import { createFace } from "./status/face.ts";
 import { createLatestClient } from "./versions/latest-client.ts";
 
 /** The monitor as the thread that it runs in holds it. */
@@ -29,6 +30,8 @@ const LAST_MARK = -1;
 const WRITER = "writer";
 const CHECKPOINTS = "checkpoints";
 const ANNOTATIONS = "annotations";
+/** The port to telemetry among those that the service is given. */
+const TELEMETRY_PORT = "telemetry";
 /** What the process remembers beside its networks: no network has an empty name. */
 const PROCESS_MEMORY = "";
 
@@ -40,9 +43,18 @@ export async function createMonitorWith(context: ThreadContext, options: Monitor
   const writer = createWriter(context, options);
   context.add({ name: WRITER, needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => Promise.resolve(writer.mark(LAST_MARK)) });
   const { clock, ids, log } = context;
-  const { networks, checkpoints } = await assembleMonitor({ clock, ids, log, add: (component) => context.add(component), openScope: (spec) => writer.scope(spec), needs: [WRITER] }, options, open);
+  const { networks, checkpoints, scope } = await assembleMonitor({ clock, ids, log, add: (component) => context.add(component), openScope: (spec) => writer.scope(spec), needs: [WRITER] }, options, open);
   for (const { component } of networks) context.add(component);
-  return { name: "monitor", rpc: [], plain: [], status: () => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() }) };
+  const status = (): MonitorStatus => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() });
+  const face = createFace({ clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] }, options);
+  context.add(face.component);
+  const attach = (ports: ThreadContext["ports"]): void => {
+    if (ports[TELEMETRY_PORT] !== undefined) writer.attach(ports[TELEMETRY_PORT], { logs: options.logs !== undefined });
+    face.attach(ports);
+  };
+  attach(context.ports);
+  context.onPorts(attach);
+  return { name: "monitor", rpc: [face.service], plain: [], status };
 }
 
 /** What the parts of a monitor are made with. */
@@ -56,6 +68,8 @@ export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log"
 export interface MonitorParts {
   readonly networks: readonly MonitoredNetwork[];
   readonly checkpoints: Checkpoints;
+  /** The series of no network. */
+  readonly scope: Scope;
 }
 
 /** Makes the parts of a monitor; what its networks share is added as components. */
@@ -80,18 +94,11 @@ export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions
       needs: [...deps.needs, CHECKPOINTS, ...(options.annotations === undefined ? [] : [ANNOTATIONS]), latest.name],
     }, network);
   });
-  return { networks, checkpoints };
+  return { networks, checkpoints, scope };
 }
 
-/** A writer over the port that it was given, and over each new one. */
-function createWriter(context: ThreadContext, { logs }: MonitorOptions): TelemetryWriter {
-  const writer = createTelemetryWriter({ clock: context.clock, ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }) });
-  const attach = ({ telemetry }: ThreadContext["ports"]): void => {
-    if (telemetry !== undefined) writer.attach(telemetry, { logs: logs !== undefined });
-  };
-  attach(context.ports);
-  context.onPorts(attach);
-  return writer;
+function createWriter({ clock }: ThreadContext, { logs }: MonitorOptions): TelemetryWriter {
+  return createTelemetryWriter({ clock, ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }) });
 }
 
 /** What belongs to no network. */

@@ -11,6 +11,7 @@ import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
 import type { AnnotationOptions, MonitorOptions, PrivacyOptions } from "../options.ts";
 import { annotationCategories, annotations } from "./annotation-keys.ts";
+import { cardinality } from "./cardinality-keys.ts";
 import { networkOptions } from "./network-options.ts";
 import { networks } from "./network-keys.ts";
 import { privacy } from "./privacy-keys.ts";
@@ -39,7 +40,8 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
     logs: logOptions(config), metricIntervalMs: metricIntervalMs(config),
     checkpoint: { ...stores, filePath: filePath === "" ? join(facts.stateDirectory, CHECKPOINT_FILE) : resolve(filePath), isDefault: filePath === "" },
     versionChecks: { devices: config.get(deviceVersions.enabled), url: config.get(deviceVersions.url), ...readKeyGroup(config, versionChecks) },
-    annotations: annotationOptions(config), selfObservability: readKeyGroup(config, selfObservability), configWarnings: facts.warnings,
+    annotations: annotationOptions(config), selfObservability: readKeyGroup(config, selfObservability),
+    cardinality: { warningThreshold: config.get(cardinality.warningThreshold), criticalThreshold: config.get(cardinality.criticalThreshold) }, configWarnings: facts.warnings,
   };
 }
 

@@ -61,8 +61,6 @@ export interface MonitoredNetwork {
   readonly component: Component;
   /** Undefined before its start. */
   status(): NetworkStatus | undefined;
-  /** Its series; undefined until they are open. */
-  scope(): Scope | undefined;
   /** Runs every collector once, instead of a start; `stop` ends it too. Never rejects for what the control plane does; throws `invalid` when its client cannot be made. */
   cycle(budget: CycleBudget): Promise<readonly CollectorResult[]>;
 }
@@ -92,7 +90,7 @@ export function createNetwork(deps: NetworkDeps, options: NetworkOptions): Monit
       name: `network ${options.name}`, needs: deps.needs, readiness: "reported",
       start: () => network.start(), stop: (deadlineMs) => network.stop(deadlineMs), health: () => ({ ok: network.failure === undefined, ...(network.failure === undefined ? {} : { reason: network.failure }) }),
     },
-    status: () => network.status(), scope: () => network.scope(),
+    status: () => network.status(),
     cycle: (budget) => network.cycle(budget),
   };
 }
@@ -187,10 +185,6 @@ class IsolatedNetwork {
       deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.ageMs() ?? 0 }, devices: opened?.devices.devices() ?? noDevices,
       dedupSets: opened === undefined ? [] : dedupSetsOf(opened), series: cardinality?.series ?? 0, cardinality,
     };
-  }
-
-  scope(): Scope | undefined {
-    return this.#opened?.scope;
   }
 
   async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {

@@ -7,7 +7,7 @@ import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { CardinalityHistory } from "../../kernel/telemetry/series/cardinality-history.ts";
-import type { CardinalityInfo as ScopeCardinality, Scope } from "../../kernel/telemetry/types.ts";
+import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
 import { cardinalityInfo, unavailableCardinality, type CardinalityDeps } from "./cardinality-rows.ts";
 import { every } from "./every.ts";
 import type { MetricFacts } from "./house-facts.ts";
@@ -18,10 +18,10 @@ import { Turns } from "./turns.ts";
 export interface SampledDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Scopes of this thread that are no network's. */
-  readonly scopes: () => readonly Scope[];
-  /** Scopes of networks, by what the network is configured as. */
-  readonly networks: () => ReadonlyMap<string, Scope>;
+  /** Series of this thread that are no network's. */
+  readonly own: () => readonly ScopeCardinality[];
+  /** Series of networks, by what the network is configured as. */
+  readonly networks: () => ReadonlyMap<string, ScopeCardinality>;
   /** Series of the main thread, with label values. */
   readonly house: () => Promise<readonly MetricFacts[]>;
   /** How rows are made now. */
@@ -88,11 +88,11 @@ class Sampler {
   }
 
   async #look(): Promise<void> {
-    const { scopes, networks, house, rows } = this.#deps;
+    const { own, networks, house, rows } = this.#deps;
     const turns = new Turns();
-    const own = networks();
     const ofHouse = await house();
-    const infos = [...scopes(), ...own.values()].map((scope) => scope.cardinality());
+    const ofNetworks = networks();
+    const infos = [...own(), ...ofNetworks.values()];
     this.#history.sample([...infos, asInfo(ofHouse)]);
     const growth = this.#history.view();
     this.#looks += 1;
@@ -104,8 +104,8 @@ class Sampler {
     for (const info of infos) facts.push(...await scopeFacts(info, turns));
     this.#whole = await cardinalityInfo(rows(), await mergeFacts([...facts, ...ofHouse], turns), growth, turns);
     const found = new Map<string, CardinalityInfo>();
-    for (const [id, scope] of own) {
-      const merged = await mergeFacts(await scopeFacts(scope.cardinality(), turns), turns);
+    for (const [id, info] of ofNetworks) {
+      const merged = await mergeFacts(await scopeFacts(info, turns), turns);
       if (merged.length > 0) found.set(id, await cardinalityInfo(rows(), merged, undefined, turns));
     }
     this.#networks = found;

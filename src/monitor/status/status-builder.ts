@@ -1,0 +1,92 @@
+/** Puts the status together: what the monitor knows of its networks, what it sampled, and what the house tells. */
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { DeviceCacheSchema, NetworkStatusSchema, type DeviceCache, type NetworkStatus as NetworkRow } from "../../gen/steward/monitor/v1/collection_pb.ts";
+import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
+import type { Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
+import { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
+import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
+import { DedupSetSchema, type DedupSet } from "../../gen/steward/monitor/v1/stores_pb.ts";
+import type { Clock } from "../../kernel/base/clock.ts";
+import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
+import { schemaVersion } from "../../kernel/wire/style.ts";
+import { allCollectors } from "../collectors/all.ts";
+import type { MonitorStatus, NetworkStatus } from "../status.ts";
+import { apiUsage } from "./api-usage.ts";
+import { capabilityOf } from "./capability-rows.ts";
+import type { CardinalitySampler } from "./cardinality-sampler.ts";
+import type { CatalogueRows } from "./catalogue-rows.ts";
+import { createCollectorRows } from "./collector-rows.ts";
+import { createDeviceRows } from "./device-rows.ts";
+import { judge } from "./health.ts";
+import { createConfigPart, serviceInfo } from "./house-part.ts";
+import type { House } from "./house-port.ts";
+import { humanDuration, wholeSeconds } from "./human.ts";
+import { nodeDiscovery } from "./node-discovery.ts";
+import { seriesCounts } from "./series-facts.ts";
+import { Turns } from "./turns.ts";
+
+/** What it is put together from. */
+export interface StatusDeps {
+  readonly clock: Clock;
+  readonly house: House;
+  /** Several networks are configured: their collectors are shown with the network's name. */
+  readonly several: boolean;
+  readonly monitor: () => MonitorStatus;
+  /** Series of this thread that are no network's. */
+  readonly ownSeries: () => readonly ScopeCardinality[];
+  readonly catalogue: () => CatalogueRows;
+  readonly cardinality: Pick<CardinalitySampler, "whole" | "network">;
+  readonly fleet: () => Fleet;
+}
+
+/** Makes the document of the moment. Parts that did not change since the last one are the same objects. */
+export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
+  const collectorRows = createCollectorRows(allCollectors);
+  const deviceRows = createDeviceRows();
+  const configPart = createConfigPart();
+  const noConfig = create(ConfigSummarySchema);
+
+  async function networkRow(network: NetworkStatus, nowMs: number, turns: Turns): Promise<NetworkRow> {
+    if (turns.over) await turns.give();
+    const { id, name, authMethod = "", failing, collectors } = network;
+    const row = create(NetworkStatusSchema, {
+      name, authMethod, failing, api: apiUsage([network], nowMs), cardinality: deps.cardinality.network(id), deviceCache: deviceCacheOf([network]),
+      collectors: collectors.map((status) => collectorRows.row(status, deps.several ? name : undefined)),
+    });
+    // Not through `create`, which would copy the list, and the list is what it is known by.
+    row.devices = await deviceRows.of([network.devices], turns);
+    return row;
+  }
+
+  return async () => {
+    const turns = new Turns();
+    const { status: told, series } = await deps.house.ask({ labels: false });
+    const nowMs = deps.clock.now();
+    const { networks, checkpoints } = deps.monitor();
+    const rows: NetworkRow[] = [];
+    for (const network of networks) rows.push(await networkRow(network, nowMs, turns));
+    const devices = await deviceRows.of(networks.map((network) => network.devices), turns);
+    if (turns.over) await turns.give();
+    const catalogue = deps.catalogue();
+    const [first] = networks;
+    const judged = judge({ components: told.components, delivery: told.delivery, networks: networks.map(({ name, failure, collectors }) => ({ name, failure, collectors, prefix: deps.several ? `${name}/` : "" })) });
+    return Object.assign(create(StatusSchema), {
+      ...told, schemaVersion: schemaVersion(StatusSchema), generatedAt: timestampFromMs(nowMs), provider: first?.provider ?? told.provider, health: judged.health, healthReasons: judged.reasons,
+      capabilities: [...(first?.features ?? [])], api: apiUsage(networks, nowMs), capabilityMatrix: first?.capabilities.map(capabilityOf) ?? [], cardinality: deps.cardinality.whole(),
+      collectors: rows.flatMap((row) => row.collectors), config: configPart(told.config ?? noConfig, checkpoints, networks), dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
+      deviceCache: deviceCacheOf(networks), devices, fleet: deps.fleet(), logEvents: catalogue.logEvents, nodeDiscovery: nodeDiscovery(networks), networks: rows,
+      metrics: catalogue.metrics(seriesCounts([...deps.ownSeries(), ...networks.flatMap(({ cardinality }) => cardinality ?? [])], series)),
+      service: serviceInfo(told.service ?? create(ServiceInfoSchema), networks, nowMs),
+    } satisfies Omit<Status, "$typeName" | "$unknown">);
+  };
+}
+
+function deviceCacheOf(networks: readonly Pick<NetworkStatus, "deviceCache">[]): DeviceCache {
+  const ageMs = Math.max(0, ...networks.map(({ deviceCache }) => deviceCache.ageMs));
+  return create(DeviceCacheSchema, { devices: networks.reduce((sum, { deviceCache }) => sum + deviceCache.size, 0), ageSeconds: wholeSeconds(ageMs), age: humanDuration(ageMs) });
+}
+
+function dedupSetsOf({ name: network, dedupSets }: NetworkStatus, several: boolean): DedupSet[] {
+  return dedupSets.map(({ name, size, capacity }) => create(DedupSetSchema, { name: several ? `${network}/${name}` : name, len: size, capacity }));
+}
