@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { Signal } from "../../../src/gen/steward/monitor/v1/export_pb.ts";
+import { Health } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
+import type { CollectorStatus } from "../../../src/monitor/runner/collector-runner.ts";
+import { judge, type Judged, type JudgedNetwork } from "../../../src/monitor/status/health.ts";
+
+const good: NonNullable<CollectorStatus["last"]> = { startedMs: 0, finishedMs: 1, tookMs: 1, error: undefined };
+
+function collector(name: string, more: Partial<CollectorStatus> = {}): CollectorStatus {
+  return { name, description: "", intervalMs: 60_000, runs: 1, failures: 0, consecutiveFailures: 0, last: good, lastSuccessMs: 1, recent: [], nextRunInMs: 0, overdue: false, freshnessMs: 0, freshness: "ok", checkpoint: undefined, ...more };
+}
+
+const network = (collectors: readonly CollectorStatus[], more: Partial<JudgedNetwork> = {}): JudgedNetwork => ({ name: "home", prefix: "", failure: undefined, collectors, ...more });
+const verdict = (judged: Partial<Judged>) => judge({ components: [], delivery: [], networks: [], ...judged });
+
+describe("the verdict", () => {
+  it("is healthy when nothing is wrong, and when nothing is there", () => {
+    expect(verdict({})).toEqual({ health: Health.HEALTHY, reasons: [] });
+    expect(verdict({ networks: [network([collector("devices")])], components: [{ name: "admin", failed: false, reason: "" }] })).toEqual({ health: Health.HEALTHY, reasons: [] });
+  });
+
+  it("is starting while a collector has not finished a run, also a single one", () => {
+    const waiting = { last: undefined, runs: 0, freshness: "none" } as const;
+    expect(verdict({ networks: [network([collector("devices"), collector("users", waiting), collector("acl", waiting)])] })).toEqual({ health: Health.STARTING, reasons: ["waiting for first run: users, acl"] });
+    expect(verdict({ networks: [network([collector("users", waiting)], { prefix: "east/" })] }).reasons).toEqual(["waiting for first run: east/users"]);
+  });
+
+  it("is degraded by the first failure, and does not say then what it waits for", () => {
+    const failed = { last: { ...good, error: "why" } };
+    expect(verdict({ networks: [network([collector("devices", { ...failed, consecutiveFailures: 2 }), collector("users", { last: undefined })])] })).toEqual({ health: Health.DEGRADED, reasons: ['collector "devices": last run failed'] });
+    expect(verdict({ networks: [network([collector("devices", { ...failed, consecutiveFailures: 3 })])] }).reasons).toEqual(['collector "devices": 3 consecutive failures']);
+  });
+
+  it("tells of a collector that is overdue or stuck beside its failure", () => {
+    const late = collector("flowlogs", { overdue: true, checkpoint: { markMs: 0, lagMs: 3_603_000, stuck: true } });
+    expect(verdict({ networks: [network([late])] }).reasons).toEqual(['collector "flowlogs": the next run is overdue', 'collector "flowlogs": stuck, 1h0m behind']);
+    expect(verdict({ networks: [network([{ ...late, overdue: false, checkpoint: { markMs: 0, lagMs: 1, stuck: false } }])] }).health).toBe(Health.HEALTHY);
+  });
+
+  it("is degraded by components, by exports that fail and fail, and by a network that is not collected", () => {
+    const judged = verdict({
+      components: [{ name: "admin", failed: false, reason: "" }, { name: "stream", failed: true, reason: "the port is taken" }],
+      delivery: [{ signal: Signal.METRICS, failing: true, consecutiveFailures: 4, lastErrorClass: "timeout" }, { signal: Signal.LOGS, failing: false, consecutiveFailures: 2, lastErrorClass: "other" }],
+      networks: [network([], { failure: "the address is no URL" })],
+    });
+    expect(judged).toEqual({ health: Health.DEGRADED, reasons: ["component stream: the port is taken", "OTLP metrics export failing: 4 consecutive failures (timeout)", 'network "home": the address is no URL'] });
+  });
+});
