@@ -1,4 +1,4 @@
-/** The page at `/`: what this address is and where its answers are, for a person who opened it in a browser. */
+/** The page at `/` of a gateway whose status page is elsewhere or nowhere: what this address is and where its answers are, for a person who opened it in a browser. */
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import { contentPolicy } from "../kernel/listen/content-policy.ts";
 import type { PlainRoute } from "../kernel/service.ts";
@@ -39,15 +39,13 @@ export interface IndexPageOptions {
   readonly documents: boolean;
   /** The tokens service runs. */
   readonly tokens: boolean;
-  /** The status page is elsewhere or nowhere: then this one is the operator's, not the administrator's. */
-  readonly aside?: boolean;
 }
 
 /** The route. */
 export function indexRoute(options: IndexPageOptions): PlainRoute {
   const body = page(options);
   const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", "content-security-policy": contentPolicy({ styles: [STYLE] }) };
-  return { verb: "GET", template: "/", access: options.aside === true ? Access.OPERATOR : Access.ADMIN, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
+  return { verb: "GET", template: "/", access: Access.OPERATOR, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
 }
 
 function page({ demo, documents, tokens }: IndexPageOptions): string {

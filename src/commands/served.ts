@@ -13,6 +13,7 @@ import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { adminPlace, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { indexRoute } from "./index-page.ts";
+import { landingPage } from "./landing-page.ts";
 import type { PlacedMonitor } from "./monitor.ts";
 import type { HouseProfiling } from "./profiling.ts";
 import { readinessOf } from "./readiness.ts";
@@ -61,7 +62,9 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
   return [
     ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock: systemClock, version: stewardVersion() })]),
-    indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined, aside: listener === "gateway" && adminPlace(config).surface === "house" }),
+    ...(listener === "gateway" && adminPlace(config).surface === "house"
+      ? [indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined })]
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), clock: systemClock }, { demo: demo.demo, version: stewardVersion() })),
   ];
 }
 

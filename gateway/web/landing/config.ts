@@ -31,7 +31,7 @@ export function configPanel(status: StatusJson, state: PageState): Child {
     part("Components", components(status)),
     html`<div class="columns">${metricsServing(status.metrics_serving, state)}${profiling(status.profiling, state)}</div>`,
     certificates(status, state),
-    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a></span>`),
+    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. For somebody who helps: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`),
   ];
 }
 

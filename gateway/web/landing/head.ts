@@ -95,7 +95,7 @@ function tokensCard({ house: { tokens }, status, houseAtMs }: LandingFacts, stat
   return card({
     title: "Tokens", state: stateNow(tokens, status?.services["tokens"]),
     body: [
-      figures([{ label: "Live leases", value: formatCount(tokens.leases) }, { label: "Mounts", value: formatCount(tokens.mounts) }, { label: "Permission sets", value: formatCount(tokens.permissionSets) }]),
+      figures([{ label: "Live leases", value: formatCount(tokens.leases) }, { label: "Mounts", value: formatCount(tokens.mounts) }, { label: "Irrevocable", value: formatCount(tokens.irrevocable) }]),
       html`<p class="note">Below <code>/v1</code>, for any Vault client.${asOf(houseAtMs, state)}</p>`,
     ],
   });

@@ -21,9 +21,11 @@ export interface TokenFacts {
   readonly state: State;
   /** One or two words: `open`, `sealed`. */
   readonly word: string;
-  readonly mounts: number;
-  readonly permissionSets: number;
   readonly leases: number;
+  /** Engines that mint tokens. */
+  readonly mounts: number;
+  /** Leases that could not be ended and that somebody has to look at. */
+  readonly irrevocable: number;
 }
 
 /** A service that is switched off is undefined. */

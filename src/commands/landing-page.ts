@@ -1,0 +1,84 @@
+/** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
+import { create, toBinary, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { createAssets } from "../../gateway/web/assets.ts";
+import type { ArchiveFacts, HouseFacts, TokenFacts } from "../../gateway/web/landing/house.ts";
+import { parseStatus } from "../../gateway/web/landing/read-status.ts";
+import { LANDING_MODULES, landingRoutes } from "../../gateway/web/landing/route.ts";
+import type { StatusJson } from "../../gateway/web/landing/status.ts";
+import type { Dedup } from "../dedup/service.ts";
+import { AnalysisService } from "../gen/steward/dedup/v1/analysis_pb.ts";
+import { DuplicateService } from "../gen/steward/dedup/v1/duplicates_pb.ts";
+import { GroupStatus } from "../gen/steward/dedup/v1/groups_pb.ts";
+import { SyncService } from "../gen/steward/dedup/v1/sync_pb.ts";
+import { GetStatusRequestSchema, StatusService } from "../gen/steward/monitor/v1/status_service_pb.ts";
+import type { Clock } from "../kernel/base/clock.ts";
+import { systemIds } from "../kernel/base/ids.ts";
+import { createCall, type BoundService, type Call, type PlainRoute } from "../kernel/service.ts";
+import type { ThreadHost } from "../kernel/threads/placed.ts";
+import { ENGINE_TYPE } from "../tokens/engine/engine.ts";
+import type { Tokens } from "../tokens/service.ts";
+
+const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
+
+/** What it tells of; a service that is off is not given. */
+export interface LandingPlace {
+  readonly monitor?: { readonly component: Pick<ThreadHost, "call"> } | undefined;
+  readonly dedup?: Pick<Dedup, "service" | "healthy"> | undefined;
+  readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
+  readonly clock: Clock;
+}
+
+/** The page and what it loads. */
+export function landingPage({ monitor, dedup, tokens, clock }: LandingPlace, options: { readonly demo: boolean; readonly version: string }): readonly PlainRoute[] {
+  return landingRoutes({
+    clock, assets: createAssets(LANDING_MODULES),
+    ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
+    house: async (signal): Promise<HouseFacts> => ({ archive: dedup && await archiveFacts(dedup, signal), tokens: tokens && tokenFacts(tokens) }),
+  }, options);
+}
+
+async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, signal: AbortSignal): Promise<StatusJson> {
+  const { body } = await component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId: systemIds.uuid(), encoding: "json" });
+  return parseStatus(body);
+}
+
+/** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */
+export async function archiveFacts({ service, healthy }: Pick<Dedup, "service" | "healthy">, signal: AbortSignal): Promise<ArchiveFacts> {
+  const call = createCall({ signal, requestId: systemIds.uuid() });
+  const nothing = { documents: 0, groups: 0, pending: 0 };
+  if (!healthy()) return { state: "bad", word: "a store is not well", ...nothing };
+  try {
+    const [{ data: sync }, { data: analysis }, { meta: pending }] = await Promise.all([
+      ask(service.rpc, SyncService.method.getSyncStatus, {}, call),
+      ask(service.rpc, AnalysisService.method.getAnalysisStatus, {}, call),
+      ask(service.rpc, DuplicateService.method.listGroups, { limit: 1, status: [GroupStatus.PENDING] }, call),
+    ]);
+    const busy = sync?.isSyncing === true ? "syncing" : analysis?.isAnalyzing === true ? "analysing" : undefined;
+    return {
+      state: busy === undefined && sync?.lastSyncAt === undefined ? "unknown" : "good", word: busy ?? (sync?.lastSyncAt === undefined ? "not synced yet" : "ready"),
+      documents: sync?.totalDocuments ?? 0, groups: analysis?.totalDuplicateGroups ?? 0, pending: pending?.total ?? 0, lastSyncAt: text(sync?.lastSyncAt), lastAnalysisAt: text(analysis?.lastAnalysisAt),
+    };
+  } catch {
+    // Why, the service's own log and answers tell.
+    return { state: "bad", word: "does not answer", ...nothing };
+  }
+}
+
+/** From the store of leases; a sealed one knows nothing. */
+export function tokenFacts(tokens: Pick<Tokens, "levels" | "manager">): TokenFacts {
+  const { inside } = tokens.levels();
+  if (inside === undefined) return { state: "notice", word: "sealed", leases: 0, mounts: 0, irrevocable: 0 };
+  const mounts = tokens.manager()?.mounts.all().filter(({ type }) => type === ENGINE_TYPE).length ?? 0;
+  return { state: inside.irrevocable > 0 ? "notice" : "good", word: inside.irrevocable > 0 ? "needs a look" : "open", leases: inside.leases, mounts, irrevocable: inside.irrevocable };
+}
+
+async function ask<I extends DescMessage, O extends DescMessage>(rpc: readonly BoundService[], method: DescMethodUnary<I, O>, init: MessageInitShape<I>, call: Call): Promise<MessageShape<O>> {
+  const handler = rpc.find(({ desc }) => desc.typeName === method.parent.typeName)?.handler(method) as ((request: MessageShape<I>, call: Call) => Promise<MessageInitShape<O>>) | undefined;
+  if (handler === undefined) throw new Error(`${method.parent.typeName} is not served`);
+  return create(method.output, await handler(create(method.input, init), call));
+}
+
+function text(time: Timestamp | undefined): string | undefined {
+  return time === undefined ? undefined : timestampDate(time).toISOString();
+}
