@@ -32,7 +32,7 @@ async function collected(receiver: Receiver): Promise<void> {
   await vi.waitFor(() => {
     const good = receiver.points().filter(({ metric, value }) => metric === "svc.scrape.success" && value === 1).map(({ attributes }) => `${String(attributes["vpn.network"])} ${String(attributes["vpn.collector"])}`);
     expect(new Set(good).size).toBe(20);
-  }, { timeout: 20_000, interval: 100 });
+  }, { timeout: 30_000, interval: 100 });
 }
 
 const pullPort = (daemon: Daemon): number => Number(daemon.stderr.map((line) => /listening.*name=metrics.*address=127\.0\.0\.1:(\d+)/.exec(line)?.[1]).find((found) => found !== undefined));
@@ -90,11 +90,11 @@ it("windows of a log go on where they were after a restart: no flow is missing, 
   const counted = (): number => lastSum(receiver, "vpn.network.flows", "corp.test");
   for (let ago = 0; ago < 7; ago++) happened(Date.now() - 200_000 + ago * 20_000);
   const first = await startDaemon({ config: configuration(estate, receiver, state) });
-  await vi.waitFor(() => expect(counted()).toBe(7), { timeout: 15_000, interval: 50 });
+  await vi.waitFor(() => expect(counted()).toBe(7), { timeout: 30_000, interval: 50 });
   // A window that fails is read again, and late records of an earlier one are found.
   faults.next("flow_logs", { kind: "status", status: 403 }, 1);
   happened(Date.now() - 60_000);
-  await vi.waitFor(() => expect(counted()).toBe(8), { timeout: 15_000, interval: 50 });
+  await vi.waitFor(() => expect(counted()).toBe(8), { timeout: 30_000, interval: 50 });
   expect(await first.stop()).toEqual({ code: 0, signal: null });
   const target = join(temporaryFolder(), "copy");
   const copied = await runSteward(["backup", target], { env: { STEWARD_STATE__DIRECTORY: state } });
@@ -106,9 +106,9 @@ it("windows of a log go on where they were after a restart: no flow is missing, 
   receiver.clear();
   // From the copy, as after a move to another machine.
   const second = await startDaemon({ config: configuration(estate, receiver, target) });
-  await vi.waitFor(() => expect(counted()).toBe(2), { timeout: 15_000, interval: 50 });
+  await vi.waitFor(() => expect(counted()).toBe(2), { timeout: 30_000, interval: 50 });
   const seen = windows().length;
-  await vi.waitFor(() => expect(windows().length).toBeGreaterThan(seen + 1), { timeout: 15_000, interval: 50 });
+  await vi.waitFor(() => expect(windows().length).toBeGreaterThan(seen + 1), { timeout: 30_000, interval: 50 });
   expect(await second.stop()).toEqual({ code: 0, signal: null });
   expect(counted()).toBe(2);
   const overlapMs = 300_000;
@@ -138,7 +138,7 @@ it("what was measured last arrives although the interval is an hour, because a s
   const receiver = await startReceiver({ protocol: "http" });
   const config = configuration(estate, receiver, temporaryFolder()).replace('"300ms"', '"1h"');
   const daemon = await startDaemon({ config });
-  await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), { timeout: 15_000, interval: 50 });
+  await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), { timeout: 30_000, interval: 50 });
   expect(receiver.points().filter(({ metric }) => metric.startsWith("vpn."))).toEqual([]);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   expect(new Set(receiver.points().filter(({ metric }) => metric === "svc.api.requests").map(({ attributes }) => attributes["vpn.network"]))).toEqual(new Set(["corp.test", "home"]));

@@ -23,7 +23,7 @@ export const annotations: KeyGroup<AnnotationSection> = defineKeyGroup<Annotatio
     type: text, default: "", rule: (uid) => (uid.length > LONGEST_UID ? { rule: `must have at most ${LONGEST_UID} characters` } : undefined), help: "The one dashboard to mark. Empty: all of the organisation.",
   },
   timeoutMs: time(10_000, "Longest request."),
-  maxPerMinute: { type: integer(1, 10_000), default: 60, help: "Most marks a minute; more are dropped and counted." },
+  maxPerMinute: { type: integer(1, 10_000), default: 60, help: "Most marks a minute; more wait, as many as queue_size." },
   queueSize: { type: integer(1, 100_000), default: 512, help: "Most marks that wait; more are dropped and counted." },
   rollupIntervalMs: time(300_000, "Marks of one kind within this time become one."),
   dedupeRetentionMs: time(172_800_000, "How long a mark is remembered, so that it is not written twice."),
