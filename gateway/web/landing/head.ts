@@ -57,7 +57,7 @@ function networkCard({ status, problem }: LandingFacts, state: PageState): View 
   return card({
     title: "Network", state: collecting(status), links,
     body: [
-      figures([{ label: "Devices", value: formatCount(status.device_cache.devices) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: formatCount(status.cardinality.total) }]),
+      figures([{ label: "Devices", value: formatCount(status.device_cache.devices) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: status.cardinality.available || status.cardinality.total > 0 ? formatCount(status.cardinality.total) : "–" }]),
       collectors.length === 0 ? html`<p class="note">Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}Devices read ${moment(newest(status), state)}.</p>`,
     ],
   });

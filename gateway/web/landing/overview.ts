@@ -41,15 +41,26 @@ function figureOf(count: number, state: "bad" | "notice"): Child {
 }
 
 function exporting({ delivery, telemetry, throughput }: StatusJson, { cardinality }: Scope, state: PageState): readonly Figure[] {
-  const states = delivery.map(deliveryState);
   const newest = delivery.map(({ last_success_at }) => last_success_at ?? "").sort().at(-1);
-  const overall = worst(states.map(([each]) => each).filter((each) => each !== "unknown"));
   return [
-    { label: "Last export", value: moment(newest, state), detail: html`<span>${stateText(overall, delivery.map(({ signal }, index) => `${signal} ${states[index]?.[1] ?? ""}`).join(", "))}</span>` },
+    { label: "Last export", value: moment(newest, state), detail: signals(delivery) },
     { label: "Export target", value: telemetry.endpoint === "" ? "none" : html`<code>${telemetry.endpoint}</code>`, detail: telemetry.endpoint === "" && telemetry.protocol !== "stdout" ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
-    { label: "Active series", value: formatCount(cardinality.total), detail: `of ${formatCount(cardinality.total_metrics)} metrics` },
+    { label: "Active series", ...activeSeries(cardinality) },
     { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatCount(throughput.log_records)} log records` },
   ];
+}
+
+/** The worst of the signals first; one word for all where they agree. */
+function signals(delivery: StatusJson["delivery"]): View {
+  const states = delivery.map((each) => ({ signal: each.signal, state: deliveryState(each) }));
+  const overall = worst(states.map(({ state }) => state[0]).filter((each) => each !== "unknown"));
+  const all = new Set(states.map(({ state }) => state[1]));
+  return stateText(overall, all.size === 1 ? `all signals: ${[...all].join("")}` : states.map(({ signal, state }) => `${signal} ${state[1]}`).join(", "));
+}
+
+/** Series are counted once an export interval has passed; before that nothing is known, which is not none. */
+function activeSeries({ available, total, total_metrics }: Scope["cardinality"]): Pick<Figure, "value" | "detail"> {
+  return available || total > 0 ? { value: formatCount(total), detail: `of ${formatCount(total_metrics)} metrics` } : { value: "–", detail: total_metrics === 0 ? "not counted yet" : `of ${formatCount(total_metrics)} metrics` };
 }
 
 function process({ service, update, runtime }: StatusJson, state: PageState): readonly Figure[] {
@@ -69,12 +80,12 @@ function updateDetail({ update, service }: Pick<StatusJson, "update" | "service"
   const { current_version: now, latest_version: latest, minors_behind: behind = 0 } = update;
   const running = now === undefined || now === service.version ? service.version : `${service.version} (${now})`;
   const versions = latest === undefined ? `running ${running}` : `running ${running}, newest ${latest}${behind === 0 ? "" : `, ${formatCount(behind)} minor releases behind`}`;
-  return html`<span>${versions}${update.enabled ? html`<span>, checked ${moment(update.last_checked_at, state)}</span>` : ", check off"}${update.last_error_class === undefined ? undefined : html`<span class="error">, ${formatWord(update.last_error_class)}</span>`}, <a href=${release(update.release_url)} rel="noreferrer">releases</a></span>`;
+  return html`<span>${versions}${update.enabled ? html`<span>, checked ${moment(update.last_checked_at, state)}</span>` : ", check off"}${update.last_error_class === undefined ? undefined : html`<span class="error">, ${formatWord(update.last_error_class)}</span>`}${releases(update.release_url)}</span>`;
 }
 
 // It is a constant of ours; should it ever not be, a page still leads nowhere but to the web.
-function release(url: string): string {
-  return /^https?:\/\//i.test(url) ? url : "#";
+function releases(url: string): Child {
+  return /^https?:\/\//i.test(url) ? html`<span>, <a href=${url} rel="noreferrer">releases</a></span>` : undefined;
 }
 
 function charts({ runtime, throughput, fleet }: StatusJson): readonly View[] {
