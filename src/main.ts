@@ -1,9 +1,9 @@
 /** The command line: reads the arguments and imports the one command they name, so that nothing else is loaded. */
-import { mkdirSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
 import { endProcess } from "./commands/end-process.ts";
+import { makeFolder } from "./kernel/base/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
 
@@ -84,8 +84,7 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
 function keepCompiledCode(stateRoot: string): void {
   const folder = join(stateRoot, "cache", "compile");
   try {
-    mkdirSync(stateRoot, { recursive: true, mode: 0o700 });
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     enableCompileCache(folder);
   } catch {
     // Without the cache the start is only slower; a state folder that cannot be used is reported by whoever opens it.

@@ -3,10 +3,11 @@
  * no lock call of its own): the kernel drops it when its holder dies, however it dies, so nothing stale can block a start and
  * two starters cannot both win. The holder's process id stands beside it in `lock.pid`, for the message only.
  */
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../base/errors.ts";
+import { makeFolder } from "../base/folder.ts";
 
 const SQLITE_BUSY = 5;
 
@@ -25,7 +26,7 @@ export interface DirectoryLock {
  * holder's process id when another process has it, `denied` or the like when the folder cannot be made or written.
  */
 export function lockStateDirectory(directory: string): DirectoryLock {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   chmodSync(directory, 0o700);
   const holderFile = join(directory, "lock.pid");
   const lock = take(directory, holderFile);

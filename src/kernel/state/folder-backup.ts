@@ -3,7 +3,7 @@
  * process read. All states are pinned first; when none was committed to in between, they stood together at that moment, as a
  * crash then would have left them.
  */
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -11,6 +11,7 @@ import { open } from "lmdb";
 import type { RootDatabase } from "lmdb";
 import type { Clock } from "../base/clock.ts";
 import { StewardError } from "../base/errors.ts";
+import { makeFolder } from "../base/folder.ts";
 import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
 import type { PinnedState } from "./backup.ts";
 import { lockStateDirectory } from "./directory-lock.ts";
@@ -117,7 +118,7 @@ export function placesElsewhere(names: readonly string[], elsewhere: readonly St
 }
 
 function prepareTarget(target: string): void {
-  mkdirSync(target, { recursive: true, mode: 0o700 });
+  makeFolder(target);
   if (readdirSync(target).length > 0) throw new StewardError("conflict", `${target} is not empty`, { rule: "empty target", remedy: "choose a new or an empty folder" });
 }
 

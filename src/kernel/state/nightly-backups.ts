@@ -2,11 +2,12 @@
  * The component that makes a backup every night, tests it and keeps the newest ones. A backup that fails is told in readiness
  * and tried again an hour later; nothing waits for it.
  */
-import { mkdirSync, statfsSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
 import type { Component, Health } from "../supervisor/component.ts";
 import { createScheduler } from "../supervisor/scheduler.ts";
@@ -109,7 +110,7 @@ class Keeper {
     const names = storeNames(directory);
     const stores = [...names.filter((name) => !derived.includes(name)).map((name) => ({ directory, name })), ...placesElsewhere(names, elsewhere)];
     if (stores.length === 0) return;
-    mkdirSync(target, { recursive: true, mode: 0o700 });
+    makeFolder(target);
     await removeIncomplete(target);
     checkRoom(target, stores.reduce((sum, place) => sum + fileBytes(join(place.directory, `${place.name}.mdb`)), 0));
     const name = backupName(clock.now());

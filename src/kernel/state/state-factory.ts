@@ -2,10 +2,11 @@
  * Opens environments below the state folder: verifies the file first, then its identity, schema and row counts, and brings an
  * older one to the schema. A primary file that does not pass is refused and left as it is; a derived one is made anew.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
+import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
 import { createEnv } from "./env.ts";
 import { FORMAT, IDENTITY, OPEN_MARKER, putHouse } from "./house.ts";
@@ -71,7 +72,7 @@ export function createStateFactory(options: StateOptions): StateFactory {
       if (open.has(spec.name)) throw new StewardError("conflict", `the store ${spec.name} is open already`);
       open.add(spec.name);
       try {
-        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        makeFolder(directory);
         await (prepared ??= reserve.prepare());
         return await openEnv(spec, { ...options, version, reserve, pace, signal, closed: () => open.delete(spec.name) });
       } catch (error) {

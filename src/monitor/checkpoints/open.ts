@@ -1,7 +1,8 @@
 /** Opens what networks remember, and when that cannot be, says why and remembers in memory (facts, pipeline §5.1; RESOLUTIONS M24). */
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, renameSync, rmSync } from "node:fs";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import { makeFolder } from "../../kernel/base/folder.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { createStateFactory } from "../../kernel/state/state-factory.ts";
 import type { Env } from "../../kernel/state/types.ts";
@@ -43,7 +44,7 @@ export async function openCheckpoints(deps: CheckpointDeps, options: MonitorOpti
   if (options.store === "memory") return inMemory(deps, undefined);
   const place = checkpointPlace(options.filePath);
   try {
-    mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+    makeFolder(place.directory);
     accessSync(place.directory, constants.W_OK | constants.X_OK);
     const { env, reason } = await openOrSetAside(deps, place, signal);
     if (place.path !== options.filePath) deps.log.info("the checkpoint file is an environment of its own kind and gets its extension", { configured: options.filePath, path: place.path });

@@ -9,6 +9,24 @@ export function labelKey(values: readonly (AttributeValue | undefined)[]): strin
   return values.map(keyPart).join("");
 }
 
+/** Keys of measurements as they come: an entity says many metrics in a row with the same values, which then share one key. */
+export class KeyMaker {
+  #values: readonly (AttributeValue | undefined)[] = [];
+  #key = "";
+
+  keyOf(values: readonly (AttributeValue | undefined)[]): string {
+    if (!sameValues(values, this.#values)) {
+      this.#values = values;
+      this.#key = labelKey(values);
+    }
+    return this.#key;
+  }
+}
+
+function sameValues(left: readonly (AttributeValue | undefined)[], right: readonly (AttributeValue | undefined)[]): boolean {
+  return left.length === right.length && left.every((value, at) => value === right[at]);
+}
+
 function keyPart(value: AttributeValue | undefined): string {
   if (value === undefined) return "-";
   const text = typeof value === "string" ? value : String(value);

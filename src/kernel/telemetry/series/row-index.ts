@@ -4,6 +4,7 @@
  */
 import type { AnyRow, AttributeValue, LabelCardinality, Redaction } from "../types.ts";
 import { labelKey, parseLabelKey } from "./label-key.ts";
+import type { KeyMaker } from "./label-key.ts";
 import { LabelValues } from "./label-values.ts";
 
 /** In place of a number: privacy shows nothing of it. */
@@ -26,6 +27,7 @@ export class RowIndex {
   readonly row: AnyRow;
   readonly rowNumber: number;
   readonly #birthplace: Birthplace;
+  readonly #keys: KeyMaker;
   readonly #redact: Redaction | undefined;
   readonly #limit: number;
   readonly #seenLimit: number;
@@ -41,10 +43,11 @@ export class RowIndex {
   readonly #labels: readonly LabelValues[];
   #overflow: number | undefined;
 
-  constructor(row: AnyRow, rowNumber: number, options: { birthplace: Birthplace; redact: Redaction | undefined; perMetric: number; labelValues: number }) {
+  constructor(row: AnyRow, rowNumber: number, options: { birthplace: Birthplace; /** Shared by the metrics of a scope. */ keys: KeyMaker; redact: Redaction | undefined; perMetric: number; labelValues: number }) {
     this.row = row;
     this.rowNumber = rowNumber;
     this.#birthplace = options.birthplace;
+    this.#keys = options.keys;
     this.#redact = options.redact;
     this.#limit = options.perMetric > 0 ? options.perMetric : Number.POSITIVE_INFINITY;
     this.#labels = options.labelValues > 0 ? row.attributes.map((name) => new LabelValues(name, options.labelValues)) : [];
@@ -77,7 +80,7 @@ export class RowIndex {
   /** The number for these values, born if need be, or SUPPRESSED or DROPPED. */
   find(attributes: Readonly<Record<string, AttributeValue | undefined>>): number {
     const raw = this.row.attributes.map((name) => attributes[name]);
-    const key = labelKey(raw);
+    const key = this.#keys.keyOf(raw);
     const known = this.#known(key);
     return known ?? this.#miss(key, raw);
   }
@@ -92,7 +95,7 @@ export class RowIndex {
   /** The series has ended. */
   forget(number: number, finalKey: string): void {
     if (number === this.#overflow) this.#overflow = undefined;
-    else if (this.#series.delete(finalKey)) this.#eachLabel(finalKey, (values, value) => values.ended(value));
+    else if (this.#series.delete(finalKey)) this.#endLabels(finalKey);
     for (const raw of this.#rawKeys.get(number) ?? []) this.#seen.delete(raw);
     this.#rawKeys.delete(number);
     for (const raw of this.#turnedAway.splice(0)) this.#seen.delete(raw);
@@ -117,16 +120,17 @@ export class RowIndex {
     const number = this.#birthplace.birth(this, values, key);
     if (number === undefined) return undefined;
     this.#series.set(key, number);
-    this.#eachLabel(key, (values, value) => values.born(value));
+    // From the values themselves: their texts are shared by all metrics of an entity, pieces of the key would be new ones.
+    for (const [at, label] of this.#labels.entries()) {
+      const value = values[at];
+      if (value !== undefined) label.born(String(value));
+    }
     return number;
   }
 
-  #eachLabel(key: string, tell: (values: LabelValues, value: string) => void): void {
+  #endLabels(key: string): void {
     if (this.#labels.length === 0) return;
-    for (const [index, value] of parseLabelKey(key).entries()) {
-      const values = this.#labels[index];
-      if (values !== undefined && value !== null) tell(values, value);
-    }
+    for (const [at, value] of parseLabelKey(key).entries()) if (value !== null) this.#labels[at]?.ended(value);
   }
 
   #turnAway(rawKey: string): number {

@@ -7,7 +7,7 @@ import { LABELS_PER_MESSAGE } from "../messages.ts";
 import type { AnyRow, AttributeValue, MetricCardinality, Redaction } from "../types.ts";
 import type { Ceiling } from "./ceiling.ts";
 import { NO_ROW, SeriesColumns } from "./columns.ts";
-import { parseLabelKey } from "./label-key.ts";
+import { KeyMaker, parseLabelKey } from "./label-key.ts";
 import { RowIndex } from "./row-index.ts";
 
 /** Births and ends since the last drain. */
@@ -44,6 +44,7 @@ interface Named {
 export class SeriesTable {
   readonly columns: SeriesColumns = new SeriesColumns();
   readonly #options: SeriesTableOptions;
+  readonly #keys: KeyMaker = new KeyMaker();
   readonly #indexes = new Map<AnyRow, RowIndex>();
   readonly #named: (Named | undefined)[] = [];
   #births: number[] = [];
@@ -63,7 +64,7 @@ export class SeriesTable {
     const known = this.#indexes.get(row);
     if (known) return known;
     const { perMetric, labelValues, redact } = this.#options;
-    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, redact, perMetric, labelValues });
+    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, keys: this.#keys, redact, perMetric, labelValues });
     this.#indexes.set(row, index);
     return index;
   }
@@ -128,7 +129,9 @@ export class SeriesTable {
   /** The labels of those numbers that live. */
   describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
     const births = numbers.filter((number) => this.#named[number] !== undefined);
-    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => valuesOf(this.#named[number])) };
+    // One list for all metrics that an entity says with the same values: it then crosses to the other thread once.
+    const lists = new Map<string, WireValues>();
+    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => valuesOf(this.#named[number], lists)) };
   }
 
   snapshot(): Columns {
@@ -154,8 +157,14 @@ export class SeriesTable {
   }
 }
 
-function valuesOf(named: Named | undefined): WireValues {
-  return named?.values ?? parseLabelKey(named?.key ?? "");
+function valuesOf(named: Named | undefined, lists: Map<string, WireValues>): WireValues {
+  if (named?.values !== undefined) return named.values;
+  const key = named?.key ?? "";
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const values = parseLabelKey(key);
+  lists.set(key, values);
+  return values;
 }
 
 /** What the key alone would not tell. */

@@ -40,6 +40,8 @@ export class RemoteScope {
   readonly #attributes: (Attributes | undefined)[] = [];
   readonly #held = new Set<Shared>();
   readonly #interner = new Interner();
+  /** Those named last: metrics that an entity says with the same values come one after the other, and share what they are named by. */
+  #named: { readonly names: readonly string[]; readonly values: WireValues; readonly attributes: Attributes } = { names: [], values: [], attributes: {} };
   #retiring: { readonly seq: number; readonly ended: readonly number[] }[] = [];
   #waiting: PromiseWithResolvers<Shared> | undefined;
   #lastSeq = -1;
@@ -108,12 +110,15 @@ export class RemoteScope {
 
   #name(row: WireRow | undefined, values: WireValues): Attributes {
     if (values === "overflow") return { ...OVERFLOW, ...this.constants };
+    const names = row?.attributes ?? [];
+    if (values === this.#named.values && sameNames(names, this.#named.names)) return this.#named.attributes;
     const attributes: Record<string, AttributeValue> = {};
-    for (const [index, name] of (row?.attributes ?? []).entries()) {
+    for (const [index, name] of names.entries()) {
       const value = values[index];
       if (value !== null && value !== undefined) attributes[name] = this.#interner.intern(value);
     }
-    return Object.assign(attributes, this.constants);
+    this.#named = { names, values, attributes: Object.assign(attributes, this.constants) };
+    return this.#named.attributes;
   }
 
   /** Forgets what no held snapshot can show any more. */
@@ -164,6 +169,10 @@ class Shared {
       },
     };
   }
+}
+
+function sameNames(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((name, at) => name === right[at]);
 }
 
 const NO_ROW = 0xff_ff;
