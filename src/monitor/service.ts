@@ -6,6 +6,7 @@ import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry
 import { createAnnotator, noAnnotations, REMEMBERED_ANNOTATIONS } from "./annotations/annotator.ts";
 import { createAnnotationBackend } from "./annotations/backend.ts";
 import type { AnnotationSink } from "./annotations/types.ts";
+import { unnamedWhere } from "./annotations/unnamed.ts";
 import { checkpointDiskSize, checkpointPersistAge, configValid, configWarnings } from "./catalogue/collection.ts";
 import { openCheckpoints, type Checkpoints } from "./checkpoints/open.ts";
 import { allCollectors } from "./collectors/all.ts";
@@ -115,12 +116,19 @@ function reportProcess(scope: Scope, { privacy, selfObservability, configWarning
 }
 
 /** The publisher of annotations, where one is configured. */
-function addAnnotations(deps: MonitorDeps, { annotations, version }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
+function addAnnotations(deps: MonitorDeps, { annotations, version, privacy }: MonitorOptions, { scope, checkpoints }: { readonly scope: Scope; readonly checkpoints: Checkpoints }): AnnotationSink {
   if (annotations === undefined) return noAnnotations;
   const { clock, ids, log } = deps;
   const seen = checkpoints.network(PROCESS_MEMORY).seen(ANNOTATIONS, REMEMBERED_ANNOTATIONS);
   const annotator = createAnnotator({ clock, log: log.child(ANNOTATIONS), scope, seen, backend: createAnnotationBackend({ clock, ids, version }, annotations) }, annotations);
   // The class keeps its state to itself, so it is wrapped and not copied. It stops before what it remembers in is closed.
-  deps.add({ name: ANNOTATIONS, needs: [...deps.needs, CHECKPOINTS], readiness: annotator.readiness, start: (signal, failed) => annotator.start(signal, failed), stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true } });
-  return annotator;
+  deps.add({
+    name: ANNOTATIONS, needs: [...deps.needs, CHECKPOINTS], readiness: annotator.readiness,
+    async start(signal, failed) {
+      await annotator.start(signal, failed);
+      annotator.tell({ category: "startup", timeMs: clock.now(), text: `Steward ${version} started.`, tags: [], identity: `${clock.now()}` });
+    },
+    stop: (deadlineMs) => annotator.stop(deadlineMs), health: () => annotator.health?.() ?? { ok: true },
+  });
+  return unnamedWhere(privacy, annotator);
 }
