@@ -33,6 +33,8 @@ export function createBucket(options: ObjectStoreOptions): Bucket {
     async list(prefix, after, most, signal) {
       const { ListObjectsV2Command } = await import("@aws-sdk/client-s3");
       const answer = await asked("list", signal, async () => (await open()).send(new ListObjectsV2Command({ Bucket: options.bucket, Prefix: prefix, MaxKeys: most, ...(after === "" ? {} : { StartAfter: after }) }), { abortSignal: signal }));
+      // The library takes any document for an empty list, also the page of a proxy.
+      if (answer.Name === undefined && answer.IsTruncated === undefined && answer.KeyCount === undefined) throw failed({ class: "decode", status: 200 }, "list: the answer is no list of a bucket");
       return { keys: (answer.Contents ?? []).flatMap(({ Key }) => Key ?? []), more: answer.IsTruncated === true };
     },
     async read(key, signal) {
