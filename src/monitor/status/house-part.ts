@@ -1,6 +1,6 @@
 /** What of the house's part the monitor knows better: names of networks, collectors that run, where checkpoints really are. */
 import { create } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ConfigSummarySchema, type ConfigSummary } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { ServiceInfo } from "../../gen/steward/monitor/v1/process_pb.ts";
 import { schemaVersion } from "../../kernel/wire/style.ts";
@@ -8,12 +8,13 @@ import type { CheckpointStoreStatus } from "../checkpoints/open.ts";
 import type { NetworkStatus } from "../status.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
 
-/** With the network's own name, or how many there are, and the time since the start. */
-export function serviceInfo(told: ServiceInfo, networks: readonly Pick<NetworkStatus, "name">[], nowMs: number): ServiceInfo {
-  const upMs = told.startedAt === undefined ? 0 : nowMs - timestampMs(told.startedAt);
+/** With the network's own name, or how many there are, and the time since the start; the monitor's own start where the process's is not told. */
+export function serviceInfo(told: ServiceInfo, networks: readonly Pick<NetworkStatus, "name">[], { startedMs, nowMs }: { readonly startedMs: number; readonly nowMs: number }): ServiceInfo {
+  const startedAt = told.startedAt ?? timestampFromMs(startedMs);
+  const upMs = nowMs - timestampMs(startedAt);
   const [first] = networks;
   const network = first === undefined ? told.network : networks.length === 1 ? first.name : `${networks.length} networks`;
-  return { ...told, network, uptime: humanDuration(upMs), uptimeSeconds: wholeSeconds(upMs) };
+  return { ...told, startedAt, network, uptime: humanDuration(upMs), uptimeSeconds: wholeSeconds(upMs) };
 }
 
 /** Completes the configuration; the same object as long as nothing of it changes. */

@@ -45,6 +45,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
   const collectorRows = createCollectorRows(allCollectors);
   const deviceRows = createDeviceRows();
   const configPart = createConfigPart();
+  const startedMs = deps.clock.now();
   const noConfig = create(ConfigSummarySchema);
 
   async function networkRow(network: NetworkStatus, nowMs: number, turns: Turns): Promise<NetworkRow> {
@@ -77,7 +78,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
       collectors: rows.flatMap((row) => row.collectors), config: configPart(told.config ?? noConfig, checkpoints, networks), dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
       deviceCache: deviceCacheOf(networks), devices, fleet: deps.fleet(), logEvents: catalogue.logEvents, nodeDiscovery: nodeDiscovery(networks), networks: rows,
       metrics: catalogue.metrics(seriesCounts([...deps.ownSeries(), ...networks.flatMap(({ cardinality }) => cardinality ?? [])], series)),
-      service: serviceInfo(told.service ?? create(ServiceInfoSchema), networks, nowMs),
+      service: serviceInfo(told.service ?? create(ServiceInfoSchema), networks, { startedMs, nowMs }),
     } satisfies Omit<Status, "$typeName" | "$unknown">);
   };
 }
