@@ -9,6 +9,11 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
+/** A count with what is counted, in the right number: `1 worker`, `3 workers`. */
+export function formatSome(count: number, one: string, many: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
 /** A number with at most two decimals. */
 export function formatNumber(value: number): string {
   return DECIMAL.format(value);

@@ -14,11 +14,13 @@ const refuse = (): never => {
 };
 const AT = Date.parse("2026-11-21T10:00:00Z");
 
+const listGroups: Handlers<typeof DuplicateService.method>["listGroups"] = ({ limit, status }) => ({ data: [], meta: { total: status.length === 1 && limit === 1 ? 12 : -1 } });
+
 function documents(sync: Partial<Handlers<typeof SyncService.method>> = {}, isAnalyzing = false): { readonly service: { readonly name: string; readonly rpc: readonly BoundService[]; readonly plain: readonly [] }; healthy(): boolean } {
   const rpc = [
     bindService(SyncService, { startSync: refuse, getSyncStatus: () => ({ data: { totalDocuments: 260, lastSyncAt: timestampFromMs(AT) } }), ...sync }),
     bindService(AnalysisService, { startAnalysis: refuse, getAnalysisStatus: () => ({ data: { totalDuplicateGroups: 36, isAnalyzing, lastAnalysisAt: timestampFromMs(AT + 3000) } }) }),
-    bindService(DuplicateService, { listGroups: ({ limit, status }) => ({ data: [], meta: { total: status.length === 1 && limit === 1 ? 12 : -1 } }) } as unknown as Handlers<typeof DuplicateService.method>),
+    bindService(DuplicateService, { listGroups } as Handlers<typeof DuplicateService.method>),
   ];
   return { service: { name: "dedup", rpc, plain: [] }, healthy: () => true };
 }

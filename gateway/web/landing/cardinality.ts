@@ -1,5 +1,5 @@
 /** The panel of cardinality: which metric, which label and which values make the series. */
-import { formatCount, formatNumber } from "../format.ts";
+import { formatCount, formatNumber, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { sparkline, timeSeries } from "../pieces/chart.ts";
@@ -61,7 +61,7 @@ function labelTable({ labels = [] }: Cardinality, state: PageState): View {
 }
 
 function labelMetrics({ metrics }: LabelValues): View {
-  return metrics.length === 0 ? html`<span class="muted">–</span>` : html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((each) => html`<li><code title=${each.exposition_name}>${each.metric}</code> ${formatCount(each.distinct)}${each.capped ? " or more" : ""} values${each.examples === undefined ? undefined : html`<small>e.g. ${each.examples.join(", ")}</small>`}</li>`)}</ul></details>`;
+  return metrics.length === 0 ? html`<span class="muted">–</span>` : html`<details><summary>${formatSome(metrics.length, "metric")}</summary><ul class="plain">${metrics.map((each) => html`<li><code title=${each.exposition_name}>${each.metric}</code> ${formatCount(each.distinct)}${each.capped ? " or more" : ""} values${each.examples === undefined ? undefined : html`<small>e.g. ${each.examples.join(", ")}</small>`}</li>`)}</ul></details>`;
 }
 
 function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageState): View {

@@ -1,5 +1,5 @@
 /** The panel of the collectors: how each one does, and why it does not. */
-import { formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds } from "../format.ts";
+import { formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { outcomes, sparkline } from "../pieces/chart.ts";
@@ -51,7 +51,7 @@ function columns(status: StatusJson, state: PageState): readonly Column<Collecto
 }
 
 function nameCell({ name, description, metrics = [] }: Collector): View {
-  return html`<span><strong>${name}</strong><small>${description}</small>${metrics.length === 0 ? undefined : html`<details><summary>${formatCount(metrics.length)} metrics</summary><ul class="plain">${metrics.map((metric) => html`<li><code>${metric.name}</code> ${metric.description}</li>`)}</ul></details>`}</span>`;
+  return html`<span><strong>${name}</strong><small>${description}</small>${metrics.length === 0 ? undefined : html`<details><summary>${formatSome(metrics.length, "metric")}</summary><ul class="plain">${metrics.map((metric) => html`<li><code>${metric.name}</code> ${metric.description}</li>`)}</ul></details>`}</span>`;
 }
 
 function stateCell(each: Collector, state: PageState): View {

@@ -1,5 +1,5 @@
 /** The first second of the landing page: is all well, and if not, why; then a card for each service. */
-import { formatAge, formatCount } from "../format.ts";
+import { formatAge, formatCount, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { card, figures } from "../pieces/card.ts";
@@ -17,16 +17,31 @@ const FIRST_REASONS = 3;
 /** Figures older than this say how old they are. */
 const OLD_MS = 60_000;
 
-/** The line of health with its reasons. */
-export function healthLine(status: StatusJson): View {
-  const [state, word] = HEALTH[status.health];
-  const reasons = status.health_reasons ?? [];
+/** The line of health with its reasons: the monitor's verdict, and what the other services have to say against it. */
+export function healthLine(status: StatusJson, facts: LandingFacts): View {
+  const others = troubles(status, facts);
+  const [state, word] = verdict(HEALTH[status.health], others.map(([each]) => each));
+  const reasons = [...(status.health_reasons ?? []), ...others.map(([, reason]) => reason)];
   const list = (rows: readonly string[]): View => html`<ul class="reasons">${rows.map((reason) => html`<li>${reason}</li>`)}</ul>`;
   return html`<section class=${`health ${state}`} aria-label="Health">
     <p class="verdict">${stateIcon(state)}<strong>${word}</strong><span class="muted">${status.service.network === "" || status.service.network === "-" ? status.provider : `${status.service.network}, ${status.provider}`}</span></p>
     ${reasons.length === 0 ? undefined : list(reasons.slice(0, FIRST_REASONS))}
-    ${reasons.length <= FIRST_REASONS ? undefined : html`<details><summary>${formatCount(reasons.length - FIRST_REASONS)} more ${reasons.length - FIRST_REASONS === 1 ? "reason" : "reasons"}</summary>${list(reasons.slice(FIRST_REASONS))}</details>`}
+    ${reasons.length <= FIRST_REASONS ? undefined : html`<details><summary>${formatSome(reasons.length - FIRST_REASONS, "more reason")}</summary>${list(reasons.slice(FIRST_REASONS))}</details>`}
   </section>`;
+}
+
+/** Nothing makes better what the monitor finds bad; a service in trouble makes worse what it finds good. */
+function verdict(monitor: readonly [State, string], others: readonly State[]): readonly [State, string] {
+  if (monitor[0] === "bad" || others.length === 0) return monitor;
+  return others.includes("bad") ? HEALTH.degraded : ["notice", "Needs a look"];
+}
+
+function troubles({ services }: StatusJson, { house: { archive, tokens } }: LandingFacts): readonly (readonly [State, string])[] {
+  const now = (name: string, service: string, facts: { readonly state: State; readonly word: string } | undefined): readonly (readonly [State, string])[] => {
+    const [state, word] = facts === undefined ? ["unknown" as const, ""] : stateNow(facts, services[service]);
+    return state === "bad" || state === "notice" ? [[state, `${name}: ${word}`]] : [];
+  };
+  return [...now("archive", "dedup", archive), ...now("tokens", "tokens", tokens)];
 }
 
 /** The health of a process whose monitor is off, or does not answer. */

@@ -22,7 +22,7 @@ export function landing(facts: LandingFacts, state: PageState): View {
   if (status === undefined) return html`<div class="stack">${houseLine(facts)}${cards(facts, state)}</div>`;
   const scope = scopeOf(status, state);
   return html`<div class="stack">
-    <div class="row">${healthLine(status)}${updateBadge(status)}</div>
+    <div class="row">${healthLine(status, facts)}${updateBadge(status)}</div>
     ${cards(facts, state)}
     ${networkSelector(status, scope, state)}
     ${tabs("The monitor", panels(status, scope, state), state)}

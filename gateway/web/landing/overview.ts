@@ -1,5 +1,5 @@
 /** The first panel: the figures that tell how the monitor does, and their course over the last minutes. */
-import { formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatWord } from "../format.ts";
+import { formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatSome, formatWord } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { timeSeries } from "../pieces/chart.ts";
@@ -46,7 +46,7 @@ function exporting({ delivery, telemetry, throughput }: StatusJson, { cardinalit
     { label: "Last export", value: moment(newest, state), detail: signals(delivery) },
     { label: "Export target", value: telemetry.endpoint === "" ? "none" : html`<code>${telemetry.endpoint}</code>`, detail: telemetry.endpoint === "" && telemetry.protocol !== "stdout" ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
     { label: "Active series", ...activeSeries(cardinality) },
-    { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatCount(throughput.log_records)} log records` },
+    { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatSome(throughput.log_records, "log record")}` },
   ];
 }
 
@@ -67,8 +67,8 @@ function process({ service, update, runtime }: StatusJson, state: PageState): re
   return [
     { label: "Uptime", value: duration(service.uptime, service.uptime_seconds), detail: html`<span>started ${moment(service.started_at, state)}</span>` },
     { label: "Release", value: html`<span class="small">${UPDATE[update.state] ?? update.state}</span>`, detail: updateDetail({ update, service }, state) },
-    { label: "Heap", value: html`<span title=${`${runtime.heap_alloc_bytes} bytes`}>${runtime.heap_alloc}</span>`, detail: `${formatCount(runtime.num_gc)} collections` },
-    { label: "Runtime", value: html`<span class="small">${service.runtime_version}</span>`, detail: `${formatCount(runtime.workers)} workers on ${formatCount(runtime.max_procs)} cores, self-observability ${onOff(service.self_observability)}` },
+    { label: "Heap", value: html`<span title=${`${runtime.heap_alloc_bytes} bytes`}>${runtime.heap_alloc}</span>`, detail: formatSome(runtime.num_gc, "collection") },
+    { label: "Runtime", value: html`<span class="small">${service.runtime_version}</span>`, detail: `${formatSome(runtime.workers, "worker")} on ${formatSome(runtime.max_procs, "core")}, self-observability ${onOff(service.self_observability)}` },
   ];
 }
 
@@ -79,7 +79,7 @@ const UPDATE: Readonly<Record<string, string>> = {
 function updateDetail({ update, service }: Pick<StatusJson, "update" | "service">, state: PageState): View {
   const { current_version: now, latest_version: latest, minors_behind: behind = 0 } = update;
   const running = now === undefined || now === service.version ? service.version : `${service.version} (${now})`;
-  const versions = latest === undefined ? `running ${running}` : `running ${running}, newest ${latest}${behind === 0 ? "" : `, ${formatCount(behind)} minor releases behind`}`;
+  const versions = latest === undefined ? `running ${running}` : `running ${running}, newest ${latest}${behind === 0 ? "" : `, ${formatSome(behind, "minor release")} behind`}`;
   return html`<span>${versions}${update.enabled ? html`<span>, checked ${moment(update.last_checked_at, state)}</span>` : ", check off"}${update.last_error_class === undefined ? undefined : html`<span class="error">, ${formatWord(update.last_error_class)}</span>`}${releases(update.release_url)}</span>`;
 }
 

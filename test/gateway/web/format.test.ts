@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { formatAge, formatAuth, formatBytes, formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatWord } from "../../../gateway/web/format.ts";
+import { formatAge, formatAuth, formatBytes, formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatSome, formatWord } from "../../../gateway/web/format.ts";
 
 describe("numbers for people", () => {
   it("have their thousands apart and at most two decimals", () => {
     expect([formatCount(1_234_567), formatCount(0), formatNumber(91.66666666666666), formatNumber(100)]).toEqual(["1,234,567", "0", "91.67", "100"]);
+  });
+
+  it("stand with what they count, in the right number", () => {
+    expect([formatSome(1, "worker"), formatSome(1200, "worker"), formatSome(0, "entry", "entries")]).toEqual(["1 worker", "1,200 workers", "0 entries"]);
   });
 
   it("are sizes with a binary prefix", () => {

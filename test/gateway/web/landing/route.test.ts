@@ -8,7 +8,7 @@ import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { startGateway } from "../../start-gateway.ts";
-import { fullStatus, house } from "../fixtures/status.ts";
+import { fullStatus, healthyStatus, house } from "../fixtures/status.ts";
 
 const assets = createAssets(LANDING_MODULES);
 
@@ -81,6 +81,14 @@ describe("the landing page's route", () => {
     await clock.advance(1);
     expect(await (await answer).text()).toContain("the monitor does not answer");
     expect(signal.aborted).toBe(true);
+  });
+
+  it("is not well while another service is not, whatever the monitor finds", async () => {
+    const tokens = { state: "notice" as const, word: "sealed", leases: 0, mounts: 0, irrevocable: 0 };
+    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, tokens }) }))).text();
+    for (const text of ["<strong>Needs a look</strong>", "tokens: sealed"]) expect(body).toContain(text);
+    const broken = await (await fetch(await start({ status: () => Promise.resolve({ ...healthyStatus(), services: { dedup: "failed" } }) }))).text();
+    for (const text of ["<strong>Degraded</strong>", "archive: failed"]) expect(broken).toContain(text);
   });
 
   it("keeps what a reader chose in the address", async () => {
