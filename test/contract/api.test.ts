@@ -90,7 +90,7 @@ describe("sync and analysis (contract 4.2)", () => {
     }
     expect((await rest(daemon, "POST", "/api/v1/sync", { forse: true })).json.error.message).toMatch(/forse[\s\S]*force/);
     const connect = await fetch(`${daemon.url}/steward.dedup.v1.SyncService/StartSync`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"forse":true}' });
-    expect([connect.status, ((await connect.json()) as any).code]).toEqual([400, "invalid_argument"]);
+    expect([connect.status, ((await connect.json()) as { readonly code: string }).code]).toEqual([400, "invalid_argument"]);
   });
 
   it("see a changed, a new and a removed file in the next sync, and only those", async () => {
