@@ -34,15 +34,20 @@ class NetworkCache implements DeviceCache {
 
   replaceDevices(devices: readonly Device[]): void {
     this.#devices = devices;
-    this.#byAddress = firstOfEach(devices.flatMap((device) => device.addresses.map((address) => [this.#spelling(address), device] as const)));
+    const [byAddress, byId] = [new Map<string, KnownDevice>(), new Map<string, KnownDevice>()];
+    for (const device of devices) for (const address of device.addresses) addFirst(byAddress, this.#spelling(address), device);
     // Node ids first: the id of one device must not hide the older id of another.
-    this.#byId = firstOfEach([...devices.map((device) => [device.nodeId, device] as const), ...devices.map((device) => [device.id, device] as const)]);
+    for (const device of devices) addFirst(byId, device.nodeId, device);
+    for (const device of devices) addFirst(byId, device.id, device);
+    this.#byAddress = byAddress;
+    this.#byId = byId;
     this.#suggestions.clear();
     this.#toldMs = this.#clock.monotonic();
   }
 
   replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void {
-    this.#services = firstOfEach(services.flatMap(({ name, addresses }) => addresses.map((address) => [this.#spelling(address), name] as const)));
+    this.#services = new Map();
+    for (const { name, addresses } of services) for (const address of addresses) addFirst(this.#services, this.#spelling(address), name);
   }
 
   devices(): readonly Device[] {
@@ -79,8 +84,6 @@ class NetworkCache implements DeviceCache {
 }
 
 /** Two that claim one key: the first one told has it, whatever order a map would leave. An empty key is nobody's. */
-function firstOfEach<V>(entries: readonly (readonly [key: string, value: V])[]): Map<string, V> {
-  const map = new Map<string, V>();
-  for (const [key, value] of entries) if (key !== "" && !map.has(key)) map.set(key, value);
-  return map;
+function addFirst<V>(map: Map<string, V>, key: string, value: V): void {
+  if (key !== "" && !map.has(key)) map.set(key, value);
 }

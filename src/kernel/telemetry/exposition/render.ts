@@ -9,7 +9,8 @@ import { formatBound, formatValue, familyHead } from "./text.ts";
 import type { ExpositionFormat } from "./text.ts";
 import { LabelPlan, targetLabels } from "./labels.ts";
 
-const LINES_PER_SLICE = 5_000;
+/** Some 100 KiB: larger texts are no short-lived objects to V8 and wait for a full collection. */
+const LINES_PER_SLICE = 500;
 
 /** A scope and its values at one instant. */
 export interface Gathered {
@@ -37,7 +38,7 @@ interface Family {
   readonly sources: Source[];
 }
 
-/** Slices of about 5,000 lines; a histogram is never cut within a series. */
+/** Slices of about 500 lines; a histogram is never cut within a series. */
 export function* render(gathered: readonly Gathered[], options: RenderOptions): Generator<string> {
   const out = new Slices();
   out.add(targetInfo(gathered, options.format), 0);
