@@ -3,6 +3,8 @@ import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
 import { around, failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
+const LINE_BREAK = 0x0a;
+
 /** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
 export const monitor: Dialect = {
   name: "monitor",
@@ -10,7 +12,7 @@ export const monitor: Dialect = {
   success: (_schema, json, options) => ({
     status: options.status,
     headers: successHeaders("application/json", options.attachment),
-    body: options.raw ? json : around("", json, "\n"),
+    body: options.raw || endsInBreak(json) ? json : around("", json, "\n"),
   }),
   failure: (error, options) => ({
     status: httpStatus(error, "monitor"),
@@ -23,6 +25,11 @@ export const monitor: Dialect = {
     body: `${text(error)}\n`,
   }),
 };
+
+/** A document of megabytes is not copied for the sake of a line break that its writer put there. */
+function endsInBreak(json: string | Uint8Array): boolean {
+  return json.at(-1) === (typeof json === "string" ? "\n" : LINE_BREAK);
+}
 
 function text(error: StewardError): string {
   if (error.code === "unauthenticated") return "Unauthorized";

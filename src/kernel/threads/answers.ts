@@ -43,8 +43,7 @@ function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMe
   };
   return async (_name, body, encoding, call) => {
     const request = fromBinary(method.input, body);
-    // What a handler gives may be kept by it, so it is copied before it moves.
-    if (encoding === "json" && json !== undefined) return { meta: {}, body: new Uint8Array(await json(request, call)), chunks: undefined };
+    if (encoding === "json" && json !== undefined) return { meta: {}, body: await json(request, call), chunks: undefined };
     if (method.methodKind !== "server_streaming") {
       return { meta: {}, body: write(encoding, await (handler as UnaryHandler<DescMessage, DescMessage>)(request, call)), chunks: undefined };
     }
