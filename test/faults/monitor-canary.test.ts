@@ -37,7 +37,7 @@ it("of the monitor's configuration shows in no log line, metric, record, page, c
   expect(canaries.filter(({ value }) => value !== of.echoed.value && !text.includes(value))).toEqual([]);
   const daemon = await startDaemon({ config: text });
   const good = (): Set<unknown> => new Set(receiver.points().filter(({ metric, value }) => metric === "svc.scrape.success" && value === 1).map(({ attributes }) => `${String(attributes["vpn.network"])} ${String(attributes["vpn.collector"])}`));
-  await vi.waitFor(() => expect(good().size).toBeGreaterThan(20), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(() => expect(good().size).toBeGreaterThan(20), { timeout: 30_000, interval: 50 });
   // Credentials that are refused, by answers that repeat what they were sent.
   for (const status of [400, 401, 403, 500]) {
     estate.tailscale.faults.next("users", { kind: "status", status, message: `no: ${of.echoed.value} ${of.client.value}`, headers: { "www-authenticate": `Bearer error="${of.echoed.value}"` } }, 3);
@@ -47,7 +47,7 @@ it("of the monitor's configuration shows in no log line, metric, record, page, c
   estate.bucket.faults.set("get", (response) => void response.writeHead(403).end(`<Error><Code>AccessDenied</Code><Message>${of.access.value} ${of.echoed.value}</Message></Error>`));
   estate.tailscale.estate.revokeTokens();
   const failed = (): number => receiver.points().filter(({ metric, value }) => metric === "svc.scrape.errors" && value > 0).length;
-  await vi.waitFor(() => expect(failed()).toBeGreaterThan(1), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(() => expect(failed()).toBeGreaterThan(1), { timeout: 30_000, interval: 50 });
   const address = daemon.stderr.map((line) => /"address":"(127\.0\.0\.1:\d+)"/.exec(line.includes('"metrics"') ? line : "")?.[1]).find((each) => each !== undefined);
   const refused = await fetch(`http://${address}/metrics`, { headers: { authorization: "Bearer wrong" } });
   const pulled = await fetch(`http://${address}/metrics`, { headers: { authorization: `Bearer ${of.scrape.value}` } });
