@@ -108,6 +108,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const lock = lockStateDirectory(configuration.stateDirectory);
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
+  telemetry.reportCertificate("admin", () => house.admin?.certificate());
   heed(house, signals);
   try {
     await house.supervisor.start();

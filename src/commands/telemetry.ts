@@ -62,6 +62,8 @@ export interface HouseTelemetry {
   reportState(state: StateFactory): StateFactory;
   /** Reports the gateway's port, and its certificate, for as long as the process lives. */
   reportPort(port: ReportedPort & Pick<Listener, "certificate">): void;
+  /** Reports the certificate of another listener for as long as the process lives. */
+  reportCertificate(listener: string, certificate: Listener["certificate"]): void;
   /** Reports the failures of the process's components for as long as it lives. */
   reportComponents(supervisor: Pick<Supervisor, "states">): void;
 }
@@ -89,6 +91,9 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
     reportPort(port) {
       reportPort(scope, port);
       if (itself) reportCertificate(scope, "gateway", () => port.certificate());
+    },
+    reportCertificate(listener, certificate) {
+      if (itself) reportCertificate(scope, listener, certificate);
     },
     reportComponents(supervisor) {
       if (itself) reportComponents(scope, () => supervisor.states().map(({ name, crashes }) => ({ name, errors: crashes + (name === telemetry.pull?.name ? telemetry.status().ledger?.pull?.failures ?? 0 : 0) })));
