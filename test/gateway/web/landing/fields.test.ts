@@ -10,7 +10,7 @@ import { fullStatus, healthyStatus, house, NOW, offStatus } from "../fixtures/st
 type Path = readonly (string | number)[];
 
 function draw(status: StatusJson, query = ""): string {
-  return renderHtml(landing({ status, house, houseAtMs: Date.parse(NOW) }, { params: new URLSearchParams(query), nowMs: Date.parse(NOW), zone: "UTC", panel: undefined }));
+  return renderHtml(landing({ status, house: { archive: house.archive }, houseAtMs: Date.parse(NOW) }, { params: new URLSearchParams(query), nowMs: Date.parse(NOW), zone: "UTC", panel: undefined }));
 }
 
 /** Of a long list two rows, and those that have other fields, say as much as all. */
