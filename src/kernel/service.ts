@@ -51,7 +51,7 @@ export type Handlers<M extends GenServiceMethods> = {
   [K in keyof M]: M[K]["methodKind"] extends "server_streaming" ? StreamHandler<M[K]["input"], M[K]["output"]> : UnaryHandler<M[K]["input"], M[K]["output"]>;
 };
 
-/** Answers one request with its REST JSON as UTF-8, written where the service runs (`writeRestJson`). The bytes are the caller's: they may move to another thread. Throws StewardError. */
+/** Answers one request with its REST JSON as UTF-8, written where the service runs (`writeRestJson`). The bytes are the caller's and may move to another thread; those in shared memory stay, and are not changed any more. Throws StewardError. */
 export type JsonHandler = (request: MessageShape<DescMessage>, call: Call) => Promise<Uint8Array>;
 
 /** A service's descriptor with its handlers. */

@@ -4,7 +4,7 @@ import { writeError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
 import { createCall } from "../service.ts";
 import type { Answer } from "./answers.ts";
-import { CREDIT, ownBytes, type CallMessage, type FromThread } from "./messages.ts";
+import { CREDIT, postedBytes, type CallMessage, type FromThread } from "./messages.ts";
 
 /** Calls whose handlers have not ended, also those that nobody waits for any more. */
 const MOST_RUNNING = 2048;
@@ -81,8 +81,8 @@ export class Dispatcher {
     try {
       const { meta, body, chunks } = await this.#answer(message.method, message.body, message.encoding, createCall({ signal, requestId, ...caller }));
       timer[Symbol.dispose]();
-      const owned = ownBytes(body);
-      this.#send(running, { kind: "reply", id, meta, body: owned, more: chunks !== undefined }, owned);
+      const { bytes, moved } = postedBytes(body);
+      this.#send(running, { kind: "reply", id, meta, body: bytes, more: chunks !== undefined }, moved);
       if (chunks === undefined) return;
       for await (const chunk of chunks) await this.#sendChunk(id, running, chunk);
       this.#send(running, { kind: "end", id });
@@ -97,11 +97,11 @@ export class Dispatcher {
     while (running.credit === 0 && !running.stop.signal.aborted) await new Promise<void>((resolve) => (running.wake = resolve));
     running.stop.signal.throwIfAborted();
     running.credit -= 1;
-    const owned = ownBytes(chunk);
-    this.#send(running, { kind: "chunk", id, body: owned }, owned);
+    const { bytes, moved } = postedBytes(chunk);
+    this.#send(running, { kind: "chunk", id, body: bytes }, moved);
   }
 
-  #send(running: Running, message: FromThread, moved?: Uint8Array<ArrayBuffer>): void {
-    if (!running.silent) this.#post(message, moved === undefined || moved.byteLength === 0 ? [] : [moved.buffer]);
+  #send(running: Running, message: FromThread, moved: readonly ArrayBuffer[] = []): void {
+    if (!running.silent) this.#post(message, moved);
   }
 }

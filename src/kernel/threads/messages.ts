@@ -72,6 +72,13 @@ export type FromThread =
   | { readonly kind: "event"; readonly topic: string; readonly body: Uint8Array }
   | { readonly kind: "stopped" };
 
+/** Bytes as they are posted, with the buffers that move along. What is in shared memory is seen by both sides and is not copied. */
+export function postedBytes(body: Uint8Array): { readonly bytes: Uint8Array; readonly moved: readonly ArrayBuffer[] } {
+  if (body.buffer instanceof SharedArrayBuffer) return { bytes: body, moved: [] };
+  const bytes = ownBytes(body);
+  return { bytes, moved: bytes.byteLength === 0 ? [] : [bytes.buffer] };
+}
+
 /** Bytes that hold their whole buffer, so that they can move and nothing else is copied along. */
 export function ownBytes(body: Uint8Array): Uint8Array<ArrayBuffer> {
   return body.buffer instanceof ArrayBuffer && body.byteLength === body.buffer.byteLength && !Buffer.isBuffer(body) ? (body as Uint8Array<ArrayBuffer>) : new Uint8Array(body);

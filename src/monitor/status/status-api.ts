@@ -9,7 +9,7 @@ import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_p
 import { StatusService } from "../../gen/steward/monitor/v1/status_service_pb.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { bindService, type BoundService, type JsonHandler } from "../../kernel/service.ts";
-import { DocumentWriter, joined, type Pieces } from "./document-writer.ts";
+import { DocumentWriter, joined } from "./document-writer.ts";
 import { createRefreshed } from "./refreshed.ts";
 
 /** A document is at most so old when it is handed out; while it is asked for it is renewed before that, so that nobody waits. */
@@ -28,13 +28,13 @@ export interface StatusApiDeps {
 interface Edition {
   readonly status: Status;
   /** Whether somebody wanted it as text: then the next one is written before it is handed out. */
-  written: Promise<Pieces> | undefined;
+  written: Promise<Uint8Array> | undefined;
 }
 
 /** The service bound to its handlers. */
 export function createStatusApi({ clock, build }: StatusApiDeps): BoundService {
   const writer = new DocumentWriter();
-  const text = (edition: Edition): Promise<Pieces> => (edition.written ??= writer.write(StatusSchema, edition.status));
+  const text = (edition: Edition): Promise<Uint8Array> => (edition.written ??= writer.write(StatusSchema, edition.status).then(joined));
   const editions = createRefreshed<Edition>(clock, { renewMs: RENEW_MS, expireMs: EXPIRE_MS }, async (before) => {
     const edition: Edition = { status: await build(), written: undefined };
     if (before?.written !== undefined) await text(edition);
@@ -55,7 +55,7 @@ export function createStatusApi({ clock, build }: StatusApiDeps): BoundService {
     },
   });
   const json: Readonly<Partial<Record<string, JsonHandler>>> = {
-    getStatus: async () => joined(await text(await editions.get())),
+    getStatus: async () => text(await editions.get()),
     getConfigSummary: async () => joined(await writer.write(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema))),
     getCardinality: async () => joined(await writer.write(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema))),
   };

@@ -206,10 +206,12 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
     await expect(host.call("steward.test.v1.DedupSampleService/Nothing", new Uint8Array(), { signal: never, requestId: "r", encoding: "proto" })).rejects.toMatchObject({ code: "unsupported" });
   });
 
-  it("writes REST JSON itself where it can", async () => {
+  it("writes REST JSON itself where it can, and hands out what is in shared memory without copying it", async () => {
     const { host } = await started(on);
     const call = () => host.call("steward.test.v1.DedupSampleService/GetSampleStats", new Uint8Array(), { signal: never, requestId: "r", encoding: "json" });
-    expect(text((await call()).body)).toBe('{"written":"here"}');
+    const [first, second] = [(await call()).body, (await call()).body];
+    expect([first, second].map((body) => Buffer.from(body).toString())).toEqual(['{"written":"here"}', '{"written":"here"}']);
+    expect([first, second].map(({ buffer }) => buffer instanceof SharedArrayBuffer)).toEqual([true, true]);
     expect((await unary(host, "getSampleStats", {})).data.text).toBe("");
   });
 

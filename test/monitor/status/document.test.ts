@@ -37,7 +37,7 @@ const discovery: NonNullable<NodeMetricsOptions["discovery"]> = {
 };
 const device = aDevice("a", { os: "linux", user: "ann@example.test", addresses: ["100.64.0.1"], tags: ["tag:x"], distro: { name: "debian", codeName: "trixie", version: "13" } });
 const answers = (keys: readonly Key[]): Answers => ({
-  devices: [aDevice("z"), device, aDevice("m", { external: true })], users: [], keys, settings: { switches: new Map<SettingName, boolean>([["network_flow_logging", true]]), externalLinkSet: undefined, keyDurationDays: undefined },
+  devices: [aDevice("z"), device, aDevice("m", { external: true })], users: [], keys, settings: { switches: new Map<SettingName, boolean>([["network_flow_logging", true]]), externalLinkSet: undefined, keyDurationDays: undefined, externalNetworksRole: undefined },
   flowLogs: [], auditLogs: [], webhooks: () => Promise.reject(failing(500)),
 });
 
