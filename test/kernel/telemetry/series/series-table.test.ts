@@ -6,7 +6,7 @@ import { SeriesTable } from "../../../../src/kernel/telemetry/series/series-tabl
 import { RemoteScope } from "../../../../src/kernel/telemetry/thread/remote-scope.ts";
 import type { AnyRow } from "../../../../src/kernel/telemetry/types.ts";
 
-const row = <A extends string>(name: string, attributes: readonly A[]): AnyRow => defineMetric({ name, kind: "gauge", unit: "1", attributes: [...attributes], group: "Test", help: "For a test." });
+const row = (name: string, attributes: readonly string[]): AnyRow => defineMetric({ name, kind: "gauge", unit: "1", attributes: [...attributes], group: "Test", help: "For a test." });
 const online = row("test.online", ["host.name", "os.type"]);
 const seen = row("test.seen", ["host.name", "os.type"]);
 const users = row("test.users", ["user.name", "os.type"]);
@@ -43,7 +43,7 @@ describe("Series of one entity", () => {
   it("keep their own names where only the values are the same", () => {
     const from = table();
     from.listen();
-    const [first = -1, second = -1] = [from.index(online).find({ "host.name": "ada", "os.type": "linux" }), from.index(users).find({ "user.name": "ada", "os.type": "linux" })];
+    const [first, second] = [from.index(online).find({ "host.name": "ada", "os.type": "linux" }), from.index(users).find({ "user.name": "ada", "os.type": "linux" })];
     const scope = told(from);
     expect(scope.attributesOf(first)).toEqual({ "host.name": "ada", "os.type": "linux", network: "corp" });
     expect(scope.attributesOf(second)).toEqual({ "user.name": "ada", "os.type": "linux", network: "corp" });
