@@ -20,7 +20,7 @@ export function cardinalityPanel({ cardinality: info }: Scope, state: PageState)
       { label: "Critical from", value: thresholds.critical === 0 ? "off" : formatCount(thresholds.critical), detail: "series of one metric" },
       { label: "Schema", value: schema_version, detail: info.available ? "counted each export interval" : "not counted yet" },
     ]),
-    total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in all", points: total_series, format: formatCount, span: `${total_series.length} samples` }),
+    total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in all", points: total_series, format: formatCount, span: (points) => `${points} samples ago` }),
     info.available ? undefined : empty("Series are counted once a whole export interval has passed, while self_observability.enabled is on."),
     alerts(info),
     info.available ? part("Series by metric", seriesTable(info, state)) : undefined,

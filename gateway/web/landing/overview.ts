@@ -12,8 +12,8 @@ import { deliveryState } from "./export.ts";
 import type { Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
 
-/** How long the sampled series reach back. */
-const SPAN = "10 minutes";
+/** Between two samples (facts §0, Series). */
+const SAMPLE_SECONDS = 10;
 
 /** The panel. */
 export function overviewPanel(status: StatusJson, scope: Scope, state: PageState): Child {
@@ -89,15 +89,16 @@ function releases(url: string): Child {
 }
 
 function charts({ runtime, throughput, fleet }: StatusJson): readonly View[] {
+  const span = (points: number): string => `${formatSeconds((points - 1) * SAMPLE_SECONDS)} ago`;
   const perSecond = (value: number): string => `${formatNumber(value)}/s`;
   return [
-    timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, value: perSecond(throughput.metric_points_per_sec), span: SPAN }),
-    timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, value: perSecond(throughput.log_records_per_sec), span: SPAN }),
-    timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, span: SPAN }),
-    timeSeries({ title: "Mean run", points: fleet.mean_duration_ms_series, format: formatMilliseconds, value: formatMilliseconds(fleet.mean_duration_ms), span: SPAN }),
-    timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, span: SPAN }),
-    timeSeries({ title: "Collections", points: runtime.gc_rate_series, format: perSecond, span: SPAN }),
-    timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, span: SPAN }),
+    timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, value: perSecond(throughput.metric_points_per_sec), span }),
+    timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, value: perSecond(throughput.log_records_per_sec), span }),
+    timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, span }),
+    timeSeries({ title: "Mean run", points: fleet.mean_duration_ms_series, format: formatMilliseconds, value: formatMilliseconds(fleet.mean_duration_ms), span }),
+    timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, span }),
+    timeSeries({ title: "Collections", points: runtime.gc_rate_series, format: perSecond, span }),
+    timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, span }),
   ];
 }
 

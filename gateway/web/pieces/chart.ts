@@ -23,15 +23,16 @@ export interface TimeSeriesOptions {
   readonly format: (value: number) => string;
   /** The figure beside the title; the newest point where not given. */
   readonly value?: string;
-  /** How much time the points span, in words. */
-  readonly span: string;
+  /** How long ago the first of so many points was, in words. */
+  span(points: number): string;
 }
 
 /** A chart with its highest and lowest value and the span of its time. */
-export function timeSeries({ title, points = [], format, value, span }: TimeSeriesOptions): View {
+export function timeSeries(options: TimeSeriesOptions): View {
+  const { title, points = [], format, value } = options;
   const last = points.at(-1);
   const now = value ?? (last === undefined ? "–" : format(last));
-  return html`<figure class="series"><figcaption><span>${title}</span><strong>${now}</strong></figcaption>${points.length < 2 ? html`<p class="empty">A line appears after the second sample.</p>` : drawing(points, title, format, span)}</figure>`;
+  return html`<figure class="series"><figcaption><span>${title}</span><strong>${now}</strong></figcaption>${points.length < 2 ? html`<p class="empty">A line appears after the second sample.</p>` : drawing(points, title, format, options.span(points.length))}</figure>`;
 }
 
 function drawing(points: readonly number[], title: string, format: (value: number) => string, span: string): View {
@@ -39,7 +40,7 @@ function drawing(points: readonly number[], title: string, format: (value: numbe
   const path = linePath(points, range);
   return html`<div class="plot"><div class="axis"><span>${format(range[1])}</span><span>${format(range[0])}</span></div><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${title}: ${summary(points, format)}`}>
       <path class="grid" d=${`M0 ${INSET}H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M0 ${HEIGHT - INSET}H${WIDTH}`} /><path class="area" d=${`${path}V${HEIGHT}H0Z`} /><path class="line" d=${path} />
-    </svg></div><p class="span"><span>${span} ago</span><span>now</span></p>`;
+    </svg></div><p class="span"><span>${span}</span><span>now</span></p>`;
 }
 
 /** Runs as bars: short where one went well, full and in the colour of failure where it did not. */

@@ -4,8 +4,10 @@ import { html, type Child, type View } from "../html.ts";
 import { linkWith, type PageState } from "../page-state.ts";
 import { empty } from "./section.ts";
 
-/** Rows drawn at first, and more at each wish. */
+/** Rows drawn at first where all panels are open, and more at each wish. */
 export const PAGE_ROWS = 200;
+/** Rows drawn at first in the one panel that is open: more is a click away. */
+const FIRST_ROWS = 50;
 /** More is never drawn: a browser lays that many out without a stall. */
 export const MAX_ROWS = 2000;
 /** Fewer rows need no filter. */
@@ -45,7 +47,7 @@ export interface Shown<T> {
 }
 
 /** Filters, orders and cuts. */
-export function selectRows<T>(options: Pick<TableOptions<T>, "id" | "rows" | "columns">, { params }: Pick<PageState, "params">): Shown<T> {
+export function selectRows<T>(options: Pick<TableOptions<T>, "id" | "rows" | "columns">, { params, panel }: Pick<PageState, "params" | "panel">): Shown<T> {
   const { id, columns } = options;
   const wanted = (params.get(`${id}.q`) ?? "").trim().toLowerCase().split(/\s+/).filter((word) => word !== "");
   const texts = columns.flatMap(({ text }) => (text === undefined ? [] : [text]));
@@ -53,8 +55,9 @@ export function selectRows<T>(options: Pick<TableOptions<T>, "id" | "rows" | "co
     const text = texts.map((of) => of(row)).join(" ").toLowerCase();
     return wanted.every((word) => text.includes(word));
   });
-  const asked = Number(params.get(`${id}.rows`) ?? PAGE_ROWS);
-  const limit = Math.min(MAX_ROWS, Math.max(PAGE_ROWS, Number.isSafeInteger(asked) ? asked : PAGE_ROWS));
+  const first = panel === undefined ? PAGE_ROWS : FIRST_ROWS;
+  const asked = Number(params.get(`${id}.rows`) ?? first);
+  const limit = Math.min(MAX_ROWS, Math.max(first, Number.isSafeInteger(asked) ? asked : first));
   return { rows: ordered(matching, columns, params.get(`${id}.sort`) ?? "").slice(0, limit), matching: matching.length };
 }
 

@@ -25,6 +25,10 @@ describe("a line", () => {
 
   it("is replaced by words while there is nothing to draw", () => {
     expect(renderHtml(sparkline(undefined, "calls"))).toContain("no points yet");
-    expect(renderHtml(timeSeries({ title: "Heap", points: [1], format: String, span: "10 minutes" }))).toContain("after the second sample");
+    expect(renderHtml(timeSeries({ title: "Heap", points: [1], format: String, span: () => "" }))).toContain("after the second sample");
+  });
+
+  it("says how far back it reaches", () => {
+    expect(renderHtml(timeSeries({ title: "Heap", points: [1, 2, 3], format: String, span: (points) => `${(points - 1) * 10} s ago` }))).toContain("20 s ago");
   });
 });
