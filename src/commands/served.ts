@@ -10,6 +10,7 @@ import { authToken, gatewayAllowedHosts, gatewayCorsOrigins } from "../kernel/co
 import type { Pool } from "../kernel/pool/types.ts";
 import type { PlainRoute } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
+import { supportBundleRoute } from "../monitor/support-bundle.ts";
 import { adminPlace, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { indexRoute } from "./index-page.ts";
@@ -17,7 +18,6 @@ import { landingPage } from "./landing-page.ts";
 import type { PlacedMonitor } from "./monitor.ts";
 import type { HouseProfiling } from "./profiling.ts";
 import { readinessOf } from "./readiness.ts";
-import { supportBundleRoute } from "./support-bundle.ts";
 import { metricsRoute, type HouseTelemetry } from "./telemetry.ts";
 import type { PlacedTokens } from "./tokens.ts";
 import { stewardVersion } from "./version.ts";

@@ -1,6 +1,6 @@
 import { unzipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { supportBundleRoute, type SupportBundleDeps } from "../../src/commands/support-bundle.ts";
+import { supportBundleRoute, type SupportBundleDeps } from "../../src/monitor/support-bundle.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import { createCall, type PlainRequest } from "../../src/kernel/service.ts";
 import { run } from "../../workers/bundle/bundle.ts";

@@ -1,0 +1,60 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { validate } from "../../src/commands/validate.ts";
+import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
+
+afterAll(removeTemporaryFolders);
+
+function fileOf(text: string, mode = 0o600): string {
+  const file = join(temporaryFolder(), "steward.yaml");
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+function run(config: string | undefined, { json = false, strict = false, environment = {} }: { json?: boolean; strict?: boolean; environment?: Record<string, string> } = {}): { code: number; stdout: string; stderr: string } {
+  const seen = { stdout: "", stderr: "" };
+  const output = { stdout: (text: string) => void (seen.stdout += text), stderr: (text: string) => void (seen.stderr += text) };
+  return { code: validate({ config, demo: false, json, warningsAsErrors: strict }, { HOME: "/", ...environment }, output), ...seen };
+}
+
+describe("-validate", () => {
+  it("finds nothing to say of an empty configuration", () => {
+    expect(run(undefined)).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+    expect(run(undefined, { json: true })).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
+  });
+
+  it("names all errors on standard error and all warnings on standard output, one a line, in one pass", () => {
+    const file = fileOf("logging: {level: loud}\ngatewey: {listen: x}\nauth: {token: short}\n", 0o644);
+    const { code, stdout, stderr } = run(file, { environment: { STEWARD_NOBODY: "1" } });
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n")).toEqual([expect.stringMatching(/^ERROR gatewey: is not a known key \(line 2\) — did you mean gateway\?$/), expect.stringMatching(/^ERROR logging\.level: must be one of debug, info, warn, error, got "loud" \(line 1\)$/)]);
+    expect(stdout.trimEnd().split("\n").every((line) => /^WARNING \S+: .+/.test(line))).toBe(true);
+    expect(stdout).toContain("0600");
+    expect(stdout).not.toContain("config OK");
+  });
+
+  it("says it all as one JSON array, errors first", () => {
+    const { code, stdout, stderr } = run(fileOf("logging: {level: loud}\n", 0o644), { json: true });
+    expect([code, stderr]).toEqual([1, ""]);
+    expect(JSON.parse(stdout)).toEqual([
+      { severity: "error", path: "logging.level", message: 'must be one of debug, info, warn, error, got "loud" (line 1)' }, { severity: "warning", path: expect.stringContaining("steward.yaml") as string, message: expect.any(String) as string, remediation: expect.stringContaining("chmod 0600") as string },
+    ]);
+  });
+
+  it("ends 1 for a warning only when warnings count as errors", () => {
+    const file = fileOf("logging: {level: warn}\n", 0o644);
+    expect(run(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^WARNING [^\n]+\nconfig OK\n$/) as string, stderr: "" });
+    expect(run(file, { strict: true })).toMatchObject({ code: 1, stderr: "a warning counts as an error\n" });
+    expect(run(file, { strict: true, json: true })).toMatchObject({ code: 1, stderr: "" });
+    expect(run(undefined, { strict: true }).code).toBe(0);
+  });
+
+  it("says in one line of a file that cannot be read, or is no YAML, that it is invalid", () => {
+    const missing = join(temporaryFolder(), "missing.yaml");
+    expect(run(missing)).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^config invalid: [^\n]*missing\.yaml: cannot be read[^\n]*\n$/) as string });
+    expect(run(fileOf("a: [\n"))).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^config invalid: [^\n]*is not valid YAML[^\n]*\n$/) as string });
+    expect(JSON.parse(run(missing, { json: true }).stdout)).toMatchObject([{ severity: "error", path: missing }]);
+  });
+});
