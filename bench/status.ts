@@ -1,7 +1,8 @@
 /**
  * `bin/node bench/status.ts [SECONDS] [DEVICES]`: how long `GET /api/status.json` takes at four clients over 10,000 devices and
  * 100,000 series while they are collected, beside a bare Node server that returns the same bytes in the same run, and how long the
- * monitor's thread was held. Prints a line of JSON per figure; ends 1 when p99 is above 30 ms or the thread was held above 50 ms.
+ * monitor's thread was held. Prints a line of JSON per figure; ends 1 when p99 is above 30 ms or the
+ * thread was held for more than 50 ms of CPU.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -57,6 +58,12 @@ function run(load: LatencyRequest): Promise<LatencyOutcome> {
   });
 }
 
+interface Held {
+  readonly held_max_ms: number;
+  readonly held_p99_ms: number;
+  readonly held_cpu_max_ms: number;
+}
+
 interface Document {
   readonly devices: readonly unknown[];
   readonly cardinality: { readonly total: number };
@@ -64,7 +71,7 @@ interface Document {
 
 const url = (path: string): string => `http://127.0.0.1:${gateway.port}${path}`;
 const get = async (path: string): Promise<Buffer> => Buffer.from(await (await fetch(url(path))).arrayBuffer());
-const held = async (): Promise<{ readonly held_max_ms: number; readonly held_p99_ms: number }> => JSON.parse((await get("/bench/held")).toString()) as { held_max_ms: number; held_p99_ms: number };
+const held = async (): Promise<Held> => JSON.parse((await get("/bench/held")).toString()) as Held;
 
 function figure(name: string, tookMs: readonly number[], bytes: number, spentMs: number): number {
   const sorted = tookMs.toSorted((a, b) => a - b);
@@ -105,6 +112,6 @@ await client.terminate();
 await gateway.stop(0);
 await host.stop(5_000);
 rmSync(directory, { recursive: true, force: true });
-const missed = [...(p99 > BAR_MS ? [`p99 is ${p99} ms; the bar is ${BAR_MS}`] : []), ...(busy.held_max_ms > HELD_BAR_MS ? [`the thread was held ${busy.held_max_ms} ms; the bar is ${HELD_BAR_MS}`] : [])];
+const missed = [...(p99 > BAR_MS ? [`p99 is ${p99} ms; the bar is ${BAR_MS}`] : []), ...(busy.held_cpu_max_ms > HELD_BAR_MS ? [`the thread was held for ${busy.held_cpu_max_ms} ms of CPU; the bar is ${HELD_BAR_MS}`] : [])];
 for (const line of missed) process.stderr.write(`${line}\n`);
 process.exit(missed.length > 0 ? 1 : 0);
