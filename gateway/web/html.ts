@@ -11,8 +11,11 @@ export type View = VNode;
 /** What may stand between tags. Text is text: it is escaped, whatever it holds. Nothing stands for undefined, null and booleans. */
 export type Child = string | number | boolean | null | undefined | View | readonly Child[];
 
+/** A part that is made only when the server comes to it, so that a long page is written in pieces; the browser has no use for it. */
+export type Later = () => Child;
+
 /** Attributes to spread: `...${attributes}`. False and undefined leave an attribute out, true leaves it without a value. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Makes a view. Character references are not read in it: write the character. Parts may stand for children, attribute values and spread attributes. */
-export const html: (strings: TemplateStringsArray, ...parts: readonly (Child | Attributes)[]) => View = tag;
+export const html: (strings: TemplateStringsArray, ...parts: readonly (Child | Attributes | Later)[]) => View = tag;

@@ -1,7 +1,7 @@
 /** Views written out as HTML (WHATWG HTML §13.3). What is not a tag of a template is escaped: there is no way around it. */
 import { isValidElement } from "preact";
 import { assert } from "../../src/kernel/base/errors.ts";
-import type { View } from "./html.ts";
+import type { Later, View } from "./html.ts";
 
 const VOID: ReadonlySet<string> = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
 /** Their content is no text to a parser, so that escaping would not hold in it. */
@@ -12,9 +12,14 @@ const MAX_DEPTH = 200;
 
 /** Writes a view. Throws an assertion for what a page may not hold: raw markup, inline scripts and styles, handlers. */
 export function renderHtml(view: View | readonly View[]): string {
+  return [...renderPieces(view)].join("");
+}
+
+/** The same in pieces: what stands before each part that is made later, and then that part. */
+export function* renderPieces(view: View | readonly View[]): Generator<string, void, undefined> {
   const out: string[] = [];
-  write(view, out, 0);
-  return out.join("");
+  for (const _ of write(view, out, 0)) yield out.splice(0).join("");
+  yield out.join("");
 }
 
 /** Text as HTML shows it, in elements and quoted attributes. */
@@ -22,19 +27,26 @@ export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;") : text;
 }
 
-function write(part: unknown, out: string[], depth: number): void {
+/** Pauses before and after each part that is made later. */
+function* write(part: unknown, out: string[], depth: number): Generator<void, void, undefined> {
   assert(depth < MAX_DEPTH, "a view is not nested without end");
+  if (typeof part === "function") {
+    yield;
+    yield* write((part as Later)(), out, depth + 1);
+    yield;
+    return;
+  }
   if (part === undefined || part === null || typeof part === "boolean") return;
   if (typeof part === "string" || typeof part === "number") return void out.push(escapeHtml(String(part)));
   if (Array.isArray(part)) {
-    for (const each of part as readonly unknown[]) write(each, out, depth + 1);
+    for (const each of part as readonly unknown[]) yield* write(each, out, depth + 1);
     return;
   }
   assert(isValidElement(part), "a part of a template is text, a number, a view or a list of these");
-  writeElement(part, out, depth);
+  yield* writeElement(part, out, depth);
 }
 
-function writeElement({ type, props }: View, out: string[], depth: number): void {
+function* writeElement({ type, props }: View, out: string[], depth: number): Generator<void, void, undefined> {
   assert(typeof type === "string" && NAME.test(type), "a template holds elements only");
   const { children, ...attributes } = props as Readonly<Record<string, unknown>>;
   out.push("<", type);
@@ -42,7 +54,7 @@ function writeElement({ type, props }: View, out: string[], depth: number): void
   out.push(">");
   if (VOID.has(type)) return;
   assert(!RAW.has(type) || isEmpty(children), `<${type}> has no content of its own in a page`);
-  write(children, out, depth + 1);
+  yield* write(children, out, depth + 1);
   out.push("</", type, ">");
 }
 

@@ -1,8 +1,9 @@
 /** The frame every page stands in: the document's head, the demo's banner, the bar with its links, the foot; and the headers it is sent with. */
+import { setImmediate } from "node:timers/promises";
 import type { PlainAnswer } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
 import { html, type Child, type View } from "./html.ts";
-import { renderHtml } from "./render.ts";
+import { renderPieces } from "./render.ts";
 
 /** A page. */
 export interface PageOptions {
@@ -35,9 +36,18 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The answer with a page. */
+/** The answer with a page, written in pieces: the event loop has its turn between the parts that are made later. */
 export function pageAnswer(options: PageOptions, assets: Assets): PlainAnswer {
-  return { status: 200, headers: HEADERS, body: `<!doctype html>\n${renderHtml(documentOf(options, assets))}\n` };
+  return { status: 200, headers: HEADERS, body: piecesOf(documentOf(options, assets)) };
+}
+
+async function* piecesOf(page: View): AsyncGenerator<string, void, undefined> {
+  yield "<!doctype html>\n";
+  for (const piece of renderPieces(page)) {
+    yield piece;
+    await setImmediate();
+  }
+  yield "\n";
 }
 
 const MARK = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%234a5fe0' d='M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z'/%3E%3C/svg%3E";

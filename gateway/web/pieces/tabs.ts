@@ -30,7 +30,7 @@ function tab({ id, title, mark }: Panel, open: string | undefined): View {
 
 function panelView(panel: Panel, open: string | undefined): View {
   const { id, title } = panel;
-  if (open === undefined) return html`<section key=${id} id=${id} class="panel"><h2>${title}</h2>${panel.body()}</section>`;
+  if (open === undefined) return html`<section key=${id} id=${id} class="panel"><h2>${title}</h2>${() => panel.body()}</section>`;
   const selected = id === open;
   return html`<section key=${id} id=${id} class="panel" role="tabpanel" aria-labelledby=${`tab-${id}`} hidden=${!selected} tabindex="0"><h2>${title}</h2>${selected ? panel.body() : undefined}</section>`;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { h } from "preact";
 import { describe, expect, it } from "vitest";
 import { html, type Child, type View } from "../../../gateway/web/html.ts";
-import { escapeHtml, renderHtml } from "../../../gateway/web/render.ts";
+import { escapeHtml, renderHtml, renderPieces } from "../../../gateway/web/render.ts";
 
 /** As a parser of HTML reads character references. */
 function unescape(text: string): string {
@@ -66,5 +66,25 @@ describe("a template", () => {
 describe("escaping", () => {
   it("leaves plain text as it is", () => {
     expect(escapeHtml("plain – text")).toBe("plain – text");
+  });
+});
+
+describe("a page in pieces", () => {
+  it("is the same page, cut where a part is made later, which is made only then", () => {
+    const made: string[] = [];
+    const part = (name: string) => () => {
+      made.push(name);
+      return html`<p>${name} & co</p>`;
+    };
+    const view = html`<main><h1>Head</h1>${part("one")}<hr />${part("two")}</main>`;
+    const pieces: string[] = [];
+    for (const piece of renderPieces(view)) {
+      pieces.push(piece);
+      if (pieces.length === 1) expect(made).toEqual([]);
+    }
+    expect(pieces[0]).toBe("<main><h1>Head</h1>");
+    expect(pieces.length).toBeGreaterThan(3);
+    expect(pieces.join("")).toBe("<main><h1>Head</h1><p>one &amp; co</p><hr><p>two &amp; co</p></main>");
+    expect(renderHtml(view)).toBe(pieces.join(""));
   });
 });
