@@ -48,7 +48,7 @@ function openDevices(deps: CollectorDeps, options: Options): Collect {
   const invites = options.collectDeviceInvites && provider.supports("device_invites");
   return async (tick) => {
     const list = await tick.call(operations.devices, () => provider.devices(tick.signal));
-    deps.devices.replaceDevices(list);
+    await deps.devices.replaceDevices(list);
     tick.sweep.gauge(enrichCacheSize, deps.devices.size, {});
     const parts = partsOf({ deps, options, nowMs: tick.nowMs, sweep: tick.sweep });
     await giveWay(tick.signal);

@@ -1,4 +1,5 @@
 /** The devices and services of a network by address and by id, replaced as a whole, with the unverified tier below them (facts, collectors §6). */
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { Device, VirtualService } from "../providers/model.ts";
 import { createEndpointReader } from "./addresses.ts";
@@ -6,6 +7,8 @@ import type { EndpointReader } from "./addresses.ts";
 import { Suggestions } from "./suggestions.ts";
 import type { SuggestedNode } from "./suggestions.ts";
 import type { DeviceCache, KnownDevice } from "./types.ts";
+
+const STRETCH = 500;
 
 /** A cache that knows nothing yet. */
 export function createDeviceCache({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): DeviceCache {
@@ -32,13 +35,11 @@ class NetworkCache implements DeviceCache {
     return this.#devices.length;
   }
 
-  replaceDevices(devices: readonly Device[]): void {
-    this.#devices = devices;
+  async replaceDevices(devices: readonly Device[]): Promise<void> {
     const [byAddress, byId] = [new Map<string, KnownDevice>(), new Map<string, KnownDevice>()];
-    for (const device of devices) for (const address of device.addresses) addFirst(byAddress, this.#spelling(address), device);
-    // Node ids first: the id of one device must not hide the older id of another.
-    for (const device of devices) addFirst(byId, device.nodeId, device);
-    for (const device of devices) addFirst(byId, device.id, device);
+    // A short list is done at once.
+    for (const _ of this.#index(devices, byAddress, byId)) await setImmediate();
+    this.#devices = devices;
     this.#byAddress = byAddress;
     this.#byId = byId;
     this.#suggestions.clear();
@@ -78,8 +79,28 @@ class NetworkCache implements DeviceCache {
     return this.#clock.monotonic() - this.#toldMs;
   }
 
+  /** Fills both tables and pauses after some milliseconds of it. */
+  *#index(devices: readonly Device[], byAddress: Map<string, KnownDevice>, byId: Map<string, KnownDevice>): Generator<void, void, undefined> {
+    for (const [at, device] of devices.entries()) {
+      if (at % STRETCH === STRETCH - 1) yield;
+      for (const address of device.addresses) addFirst(byAddress, this.#spelling(address), device);
+    }
+    yield* this.#ids(devices, byId);
+  }
+
+  /** Node ids first: the id of one device must not hide the older id of another. */
+  *#ids(devices: readonly Device[], byId: Map<string, KnownDevice>): Generator<void, void, undefined> {
+    for (const idOf of [(device: Device) => device.nodeId, (device: Device) => device.id]) {
+      for (const [at, device] of devices.entries()) {
+        if (at % STRETCH === STRETCH - 1) yield;
+        addFirst(byId, idOf(device), device);
+      }
+    }
+  }
+
+  /** What was spelt out before is a key already. */
   #spelling(address: string): string {
-    return this.#reader.host(address)?.address ?? address;
+    return this.#byAddress.has(address) ? address : (this.#reader.host(address)?.address ?? address);
   }
 }
 

@@ -6,8 +6,8 @@ export type KnownDevice = Pick<Device, "nodeId" | "id" | "hostname" | "name" | "
 
 /** The devices of a network as the control plane last told them. */
 export interface DeviceCache {
-  /** Takes the place of everything known before, the unverified tier included. */
-  replaceDevices(devices: readonly Device[]): void;
+  /** Takes the place of everything known before, the unverified tier included, in one step once it is all looked at. */
+  replaceDevices(devices: readonly Device[]): Promise<void>;
   /** Addresses of services. */
   replaceServices(services: readonly Pick<VirtualService, "name" | "addresses">[]): void;
   /** All devices, in the order they were told. */

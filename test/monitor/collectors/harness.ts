@@ -172,6 +172,7 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
     replaceDevices: (devices) => {
       known.devices = [...devices];
       toldMs = clock.monotonic();
+      return Promise.resolve();
     },
     replaceServices: (services) => void (known.services = [...services]),
     devices: () => known.devices ?? [],

@@ -13,10 +13,10 @@ const node = (at: number, addresses = [`100.70.${at >> 8}.${at & 255}`]) => ({ n
 describe("The device cache", () => {
   it("knows devices by every address, by node id and by the older id, until they are replaced", () => {
     const { cache } = setUp();
-    cache.replaceDevices([alpha, beta]);
+    void cache.replaceDevices([alpha, beta]);
     expect([cache.byAddress("100.64.0.7"), cache.byAddress("FD7A:115c:a1e0:0::7"), cache.byId("nA"), cache.byId("old-nA")]).toEqual([alpha, alpha, alpha, alpha]);
     expect(cache.size).toBe(2);
-    cache.replaceDevices([beta]);
+    void cache.replaceDevices([beta]);
     expect([cache.byAddress("100.64.0.7"), cache.byId("nA"), cache.byId("")]).toEqual([undefined, undefined, undefined]);
     expect(cache.devices()).toEqual([beta]);
   });
@@ -24,7 +24,7 @@ describe("The device cache", () => {
   it("gives an address that two claim to the first, and a node id precedence over an older id", () => {
     const { cache } = setUp();
     const impostor = device({ nodeId: "old-nA", addresses: ["100.64.0.7"] });
-    cache.replaceDevices([alpha, impostor]);
+    void cache.replaceDevices([alpha, impostor]);
     expect(cache.byAddress("100.64.0.7")).toBe(alpha);
     expect(cache.byId("old-nA")).toBe(impostor);
   });
@@ -41,7 +41,7 @@ describe("The device cache", () => {
     const { clock, cache } = setUp();
     await clock.advance(500);
     expect(cache.ageMs()).toBe(500);
-    cache.replaceDevices([]);
+    void cache.replaceDevices([]);
     expect(cache.ageMs()).toBe(0);
   });
 });
@@ -52,7 +52,7 @@ describe("The unverified tier", () => {
     cache.suggest(node(1));
     expect(cache.suggestedAt("100.70.0.1")).toBe("host-1");
     expect(cache.byAddress("100.70.0.1")).toBeUndefined();
-    cache.replaceDevices([]);
+    void cache.replaceDevices([]);
     expect(cache.suggestedAt("100.70.0.1")).toBeUndefined();
   });
 

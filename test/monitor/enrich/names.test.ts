@@ -9,7 +9,7 @@ import { alpha, device } from "../flows/fixtures.ts";
 
 describe("The name of an address", () => {
   const devices = createDeviceCache({ clock: createManualClock() });
-  devices.replaceDevices([alpha]);
+  void devices.replaceDevices([alpha]);
   devices.replaceServices([{ name: "svc:web", addresses: ["100.90.1.2", "100.64.0.7"] }]);
   devices.suggest({ nodeId: "nZ", name: "zeta.tail.test", addresses: ["100.64.0.99", "100.90.1.2", "203.0.113.5"] });
   const named = (text: string, collapse = true): string => {

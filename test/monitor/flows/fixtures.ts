@@ -82,7 +82,7 @@ export interface OpenIntake extends KeepingScope {
 export function openIntake({ flow = {}, log = {}, clock }: { readonly flow?: Partial<CardinalityOptions["flow"]>; readonly log?: Partial<FlowLogOptions>; readonly clock?: Clock } = {}): OpenIntake {
   const kept = keepingScope();
   const devices = createDeviceCache(kept);
-  devices.replaceDevices([alpha, beta]);
+  void devices.replaceDevices([alpha, beta]);
   const base = networkOptions({ collectors: { flowlogs: { ...flowLogOptions, ...log } } });
   const options: NetworkOptions = { ...base, cardinality: { ...base.cardinality, flow: { ...base.cardinality.flow, ...flow } } };
   return { ...kept, devices, intake: createFlowIntake({ options, scope: kept.scope, clock: clock ?? kept.clock, devices, metricIntervalMs: 60_000 }) };

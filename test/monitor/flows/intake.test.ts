@@ -218,7 +218,7 @@ describe("Reporters", () => {
 
   it("never give a name to an address that the control plane knows", async () => {
     const { intake, devices, logged } = openIntake();
-    devices.replaceDevices([alpha, beta, device({ nodeId: "nC", hostname: "gamma", addresses: ["fd7a:115c:a1e0::9"] })]);
+    void devices.replaceDevices([alpha, beta, device({ nodeId: "nC", hostname: "gamma", addresses: ["fd7a:115c:a1e0::9"] })]);
     await intake.accept({ records: [record({ srcNode: { nodeId: "nA", name: "evil.tail.test", addresses: ["100.64.0.9", "FD7A:115C:A1E0:0::9", "100.64.0.12"] }, virtualTraffic: [connection({ dst: "[fd7a:115c:a1e0::9]:1" }), connection({ dst: "100.64.0.12:1" })] })], source: "poll" }, unhurried);
     expect(logged.map(({ attributes }) => attributes["vpn.dst.node"])).toEqual(["gamma", "unverified:evil"]);
   });
