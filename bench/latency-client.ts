@@ -8,6 +8,7 @@ export interface LatencyRequest {
   readonly path: string;
   readonly ms: number;
   readonly connections: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Milliseconds of each answer. */
@@ -17,10 +18,10 @@ export interface LatencyOutcome {
   readonly error?: string;
 }
 
-function ask({ port, path }: LatencyRequest, agent: Agent): Promise<number> {
+function ask({ port, path, headers = {} }: LatencyRequest, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     let bytes = 0;
-    httpRequest({ port, host: "127.0.0.1", path, agent }, (response) => {
+    httpRequest({ port, host: "127.0.0.1", path, headers, agent }, (response) => {
       response.on("data", (chunk: Buffer) => void (bytes += chunk.length)).once("end", () => (response.statusCode === 200 ? resolve(bytes) : reject(new Error(`status ${response.statusCode}`))));
     }).once("error", reject).end();
   });

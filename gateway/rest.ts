@@ -7,7 +7,7 @@ import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler } from "../src/kernel/service.ts";
+import { createCall, type Call, type PackedJson, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
@@ -94,12 +94,19 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   const message = route.binder.bind({ params, search: request.search, body });
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
-  return dialectOf(method.dialect).success(restMessage(method.rpc), await invoke(method, message, callOf(request, request.signal)), {
+  const json = await invoke(method, message, callOf(request, request.signal));
+  const packed = isPacked(json) ? json : undefined;
+  const answer = dialectOf(method.dialect).success(restMessage(method.rpc), isPacked(json) ? "" : json, {
     status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
   });
+  return packed === undefined ? answer : { ...answer, headers: { ...answer.headers, "content-encoding": packed.encoding, vary: "accept-encoding" }, body: packed.bytes };
 }
 
-async function invoke(method: Method, message: MessageShape<DescMessage>, call: Call): Promise<string | Uint8Array> {
+function isPacked(json: string | Uint8Array | PackedJson): json is PackedJson {
+  return typeof json === "object" && "encoding" in json;
+}
+
+async function invoke(method: Method, message: MessageShape<DescMessage>, call: Call): Promise<string | Uint8Array | PackedJson> {
   if (method.json !== undefined) return await method.json(message, call);
   const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
   return writeRestJson(method.rpc, create(method.rpc.output, await handler(message, call)));

@@ -1,13 +1,15 @@
 /** Answers calls that came as bytes by the handlers of a service; the same on the main thread and in a thread of its own. */
 import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
 import { StewardError } from "../base/errors.ts";
-import { bodyTooLarge, type Call, type JsonHandler, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
+import { bodyTooLarge, type Call, type JsonHandler, type PackedJson, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
 import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
 
 const NOTHING = new Uint8Array();
 const PLAIN = "plain/";
+/** Says of a reply's JSON that it is packed. */
+const PACKED = "content-encoding";
 
 /** The name that calls give a plain route. */
 export function plainMethod(index: number): string {
@@ -43,13 +45,23 @@ function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMe
   };
   return async (_name, body, encoding, call) => {
     const request = fromBinary(method.input, body);
-    if (encoding === "json" && json !== undefined) return { meta: {}, body: await json(request, call), chunks: undefined };
+    if (encoding === "json" && json !== undefined) return jsonReply(await json(request, call));
     if (method.methodKind !== "server_streaming") {
       return { meta: {}, body: write(encoding, await (handler as UnaryHandler<DescMessage, DescMessage>)(request, call)), chunks: undefined };
     }
     const items = (handler as StreamHandler<DescMessage, DescMessage>)(request, call);
     return { meta: {}, body: NOTHING, chunks: mapItems(items, (item) => write(encoding, item)) };
   };
+}
+
+function jsonReply(written: Uint8Array | PackedJson): ThreadReply {
+  if (written instanceof Uint8Array) return { meta: {}, body: written, chunks: undefined };
+  return { meta: { headers: { [PACKED]: written.encoding } }, body: written.bytes, chunks: undefined };
+}
+
+/** The JSON of a reply. */
+export function jsonOf({ meta, body }: ThreadReply): Uint8Array | PackedJson {
+  return meta.headers?.[PACKED] === "gzip" ? { encoding: "gzip", bytes: body } : body;
 }
 
 function plainAnswer(route: PlainRoute): Answer {

@@ -1,7 +1,7 @@
 /** A service on this side of a thread's border: the same descriptors and routes, each call sent over. */
 import { fromBinary, toBinary, type DescMessage, type DescMethod, type DescService, type MessageShape } from "@bufbuild/protobuf";
 import type { BoundService, Call, JsonHandler, PlainRoute, Service, StreamHandler, UnaryHandler } from "../service.ts";
-import { plainMethod, writePlainRequest } from "./answers.ts";
+import { jsonOf, plainMethod, writePlainRequest } from "./answers.ts";
 import type { PlainRow } from "./messages.ts";
 import type { CallOptions, ThreadHost } from "./placed.ts";
 
@@ -22,7 +22,7 @@ function remoteRpc(desc: DescService, host: Host): BoundService {
 }
 
 function remoteJson(name: string, method: DescMethod, host: Host): JsonHandler {
-  return async (request, call) => (await host.call(name, toBinary(method.input, request), { ...factsOf(call), encoding: "json" })).body;
+  return async (request, call) => jsonOf(await host.call(name, toBinary(method.input, request), { ...factsOf(call), encoding: "json" }));
 }
 
 function remoteHandler(name: string, method: DescMethod, host: Host): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage> {

@@ -2,6 +2,7 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { once } from "node:events";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createGateway, type GatewayDeps } from "../../../gateway/gateway.ts";
 import { ConfigSummarySchema } from "../../../src/gen/steward/monitor/v1/config_summary_pb.ts";
@@ -68,6 +69,15 @@ describe("a document", () => {
     const written: BoundService = { ...service, json: (method) => async (request, call) => Buffer.from(writeRestJson(method, create(method.output, await (service.handler(method) as UnaryHandler<DescMessage, DescMessage>)(request, call)))) };
     const [here, there] = [await startGateway({ services: [service] }), await startGateway({ services: [written] })];
     expect((await ask(there.url, "GET", path)).body).toBe((await ask(here.url, "GET", path)).body);
+  });
+
+  it("comes as it was packed where it was written, and says so", async () => {
+    const packed = gzipSync('{"schema_version":1}\n');
+    const { url } = await startGateway({ services: [{ ...statusService(), json: () => () => Promise.resolve({ encoding: "gzip", bytes: packed }) }] });
+    const answer = await fetch(`${url}/api/status.json`);
+    expect([answer.headers.get("content-encoding"), answer.headers.get("vary"), answer.headers.get("content-type")]).toEqual(["gzip", "accept-encoding", "application/json"]);
+    expect(await answer.text()).toBe('{"schema_version":1}\n');
+    expect((await ask(url, "HEAD", "/api/status.json")).headers["content-length"]).toBe(String(packed.length));
   });
 
   it("of the configuration is a download", async () => {

@@ -66,7 +66,7 @@ describe("a network", () => {
     expect([first.devices, ...first.networks.map((each) => each.devices)].map((rows) => rows.map(({ hostname }) => hostname).join(""))).toEqual(["abcd", "bd", "ac"]);
     expect(first).toMatchObject({ deviceCache: { devices: 4 }, service: { network: "2 networks" }, dedupSets: [{ name: "east/flow", capacity: 16_384 }, { name: "east/audit", capacity: 4_096 }, { name: "west/flow" }, { name: "west/audit" }] });
     expect(first.collectors.map(({ name, network: of }) => `${of}/${name}`)).toEqual(["east/devices", "west/devices"]);
-    await stage.advance(300);
+    await stage.advance(600);
     const second = await stage.message();
     expect([second === first, second.devices === first.devices, second.config === first.config, second.logEvents === first.logEvents]).toEqual([false, true, true, true]);
     east.answers.devices = [];
@@ -90,7 +90,7 @@ describe("a network", () => {
     stage.called("home", call);
     stage.called("home", { ...call, status: 429, class: "rate_limited", attempts: 3 });
     stage.called("home", { ...call, operation: "acl", status: 0, class: "timeout" });
-    await stage.advance(300);
+    await stage.advance(600);
     expect((await stage.status())["api"]).toEqual({
       auth: { method: "", total_429: 1, total_calls: 3 }, rate_limit: { count: 1, last_seen: "2023-11-14T22:13:21Z" },
       endpoints: [
@@ -126,11 +126,11 @@ describe("the house", () => {
     const stage = await startStage(stageOptions([]), {}, house);
     expect((await stage.message()).components).toHaveLength(2);
     house.silent = true;
-    await stage.advance(300);
+    await stage.advance(600);
     const late = stage.message();
     await stage.advance(1_000);
     expect((await late).components).toHaveLength(2);
-    await stage.advance(300);
+    await stage.advance(600);
     stage.moveTo(toldHouse(create(StatusSchema, { ...constants, provider: "headscale" }), create(StatusSchema, { components: [{ name: "admin", enabled: true }] })));
     expect(await stage.message()).toMatchObject({ provider: "headscale", components: [{ name: "admin" }] });
     expect(house.asked.every(({ id, kind }, at) => id === at && kind === "ask")).toBe(true);

@@ -93,6 +93,7 @@ export async function startStage(options: MonitorOptions, providers: Readonly<Re
   const call = createCall({ signal: new AbortController().signal, requestId: "r" });
   const document = async (method: DescMethod): Promise<JsonObject> => {
     const bytes = await (service.json?.(method)?.(create(method.input), call) ?? Promise.reject(new Error("not written here")));
+    if (!(bytes instanceof Uint8Array)) throw new Error("it is packed, and nobody asked for that");
     return JSON.parse(Buffer.from(bytes).toString()) as JsonObject;
   };
   return {
