@@ -36,18 +36,14 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The answer with a page, written in pieces: the event loop has its turn between the parts that are made later. */
-export function pageAnswer(options: PageOptions, assets: Assets): PlainAnswer {
-  return { status: 200, headers: HEADERS, body: piecesOf(documentOf(options, assets)) };
-}
-
-async function* piecesOf(page: View): AsyncGenerator<string, void, undefined> {
-  yield "<!doctype html>\n";
-  for (const piece of renderPieces(page)) {
-    yield piece;
+/** The answer with a page. It is written in pieces, so that the event loop has its turn between the parts that are made later, and sent whole. */
+export async function pageAnswer(options: PageOptions, assets: Assets): Promise<PlainAnswer> {
+  const pieces = ["<!doctype html>\n"];
+  for (const piece of renderPieces(documentOf(options, assets))) {
+    pieces.push(piece);
     await setImmediate();
   }
-  yield "\n";
+  return { status: 200, headers: HEADERS, body: `${pieces.join("")}\n` };
 }
 
 const MARK = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%234a5fe0' d='M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z'/%3E%3C/svg%3E";

@@ -46,7 +46,7 @@ async function answer(deps: LandingDeps, { demo, version }: LandingOptions, requ
   const houseAtMs = deps.clock.now();
   const facts: LandingFacts = { ...status, house, houseAtMs };
   const state = { params: request.query, nowMs: nowOf(status.status, houseAtMs), zone: "UTC", panel: undefined };
-  return pageAnswer({
+  return await pageAnswer({
     title: "Status", demo, version,
     nav: [
       { href: "/", label: "Status", here: true },
