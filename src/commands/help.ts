@@ -1,8 +1,8 @@
 /** The help texts, at most 80 columns wide. */
 import type { HelpTopic } from "./arguments.ts";
 
-const steward = `Steward finds near-duplicates in a document archive and hands out
-short-lived GitHub tokens behind a Vault API.
+const steward = `Steward watches a private network, finds near-duplicates in a document
+archive and hands out short-lived GitHub tokens behind a Vault API.
 
 Usage:
   steward [-config FILE]        run the daemon
@@ -19,9 +19,10 @@ Usage:
 
 Options of the daemon (one dash or two):
   -config FILE   read this YAML file; without it only the environment counts
-  -demo          run the demo: an invented archive, a state folder of its own,
-                 this machine only. It is also what starts when nothing at all
-                 is configured; STEWARD_DEMO=false prevents that
+  -demo          run the demo: invented network, archive and code host, a state
+                 folder of its own, this machine only. It is also what starts
+                 when nothing at all is configured; STEWARD_DEMO=false prevents
+                 that
   -version       print the version
   -help          print this text
 
