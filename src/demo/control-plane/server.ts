@@ -7,7 +7,7 @@ import { createListener } from "../../kernel/listen/listener.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { misbehave } from "./misbehave.ts";
 import type { Call, Reply } from "./reply.ts";
-import type { Routes } from "./routes.ts";
+import type { Routes } from "../routes.ts";
 import { closing, dress, readBody, send } from "./sending.ts";
 
 /** What a simulator needs. */

@@ -1,6 +1,6 @@
 /** The metrics that each node offers about itself: the text of the node agent, with counters that grow with time. */
 import { startControlPlane, type ControlPlane, type ControlPlaneDeps } from "../control-plane/server.ts";
-import { createRoutes } from "../control-plane/routes.ts";
+import { createRoutes } from "../routes.ts";
 import type { Device } from "./devices.ts";
 import type { Network } from "./network.ts";
 

@@ -1,5 +1,5 @@
 /** What can be asked of the simulated control plane, and which scopes open it, in the vendor's spelling. */
-import { createRoutes, type RouteLine, type Routes } from "../control-plane/routes.ts";
+import { createRoutes, type RouteLine, type Routes } from "../routes.ts";
 
 /** The operations, by the names that faults and counters use. */
 export type Operation =

@@ -10,7 +10,7 @@ export interface Found<Operation extends string> {
   readonly params: readonly string[];
 }
 
-/** The table of one control plane. */
+/** The table of one simulated host. */
 export interface Routes<Operation extends string> {
   find(method: string, path: string): Found<Operation> | undefined;
   /** The methods that a path has. */

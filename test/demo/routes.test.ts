@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRoutes } from "../../../src/demo/control-plane/routes.ts";
+import { createRoutes } from "../../src/demo/routes.ts";
 
 const routes = createRoutes<"list" | "one" | "drop">([["GET", "/things", "list"], ["GET", "/things/:id", "one"], ["DELETE", "/things/:id", "drop"]]);
 
