@@ -1,5 +1,6 @@
 /** Who may ask: API keys, OAuth clients with their access tokens, and clients of other issuers. */
 import type { Ids } from "../../kernel/base/ids.ts";
+import { equalSecrets } from "../../kernel/base/secret.ts";
 import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
 import { refuseToken } from "./answers.ts";
 import { covers, KNOWN_SCOPES } from "./operations.ts";
@@ -65,7 +66,7 @@ export function createCredentials(ids: Ids, { clients, apiKeys, federated, token
       const [id, secret] = basicOf(call) ?? [form.get("client_id") ?? "", form.get("client_secret") ?? ""];
       if (form.get("grant_type") !== "client_credentials") return refuseToken(400, "unsupported_grant_type", "only the client_credentials grant is supported");
       const client = known.get(id);
-      if (client === undefined || client.secret !== secret) return refuseToken(401, "invalid_client", client === undefined ? "unknown client" : "client secret does not match");
+      if (client === undefined || !equalSecrets(client.secret, secret)) return refuseToken(401, "invalid_client", client === undefined ? "unknown client" : "client secret does not match");
       const granted = client.scopes ?? DEFAULT_SCOPES;
       const asked = (form.get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "");
       const foreign = asked.find((scope) => !KNOWN_SCOPES.includes(scope) || !covers(granted, scope));

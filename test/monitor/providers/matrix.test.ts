@@ -35,7 +35,8 @@ const structural: readonly Fault[] = [
 
 async function meet(fault: Fault, kind: "tailscale" | "headscale", name: string): Promise<void> {
   await using upstream = await createUpstream((_, response) => fault.answer(response));
-  const timing = { ...http, timeoutMs: fault.class === "timeout" ? 30 : 2_000 };
+  // Long enough for a request to arrive on a busy machine before its time is up.
+  const timing = { ...http, timeoutMs: fault.class === "timeout" ? 500 : 5_000 };
   await using asked = ask(kind === "tailscale" ? tailscaleOptions(upstream.url, { http: timing }) : headscaleOptions(upstream.url, { http: timing }));
   const error: unknown = await operations[name]?.(asked.provider).then((value) => ({ value }), (thrown: unknown) => thrown);
   // No stream is set up: that is an answer.
