@@ -26,27 +26,51 @@ const WATCH_MS = 5_000;
 export interface StatusApiDeps {
   readonly clock: Clock;
   readonly build: () => Promise<Status>;
+  /** For tests that count; gzip when not given. */
+  readonly pack?: (bytes: Uint8Array) => Promise<PackedJson>;
 }
 
-/** One document with its texts, each made when it is asked for first. */
+/** A form of a document that is made when it is needed first, and whether somebody asked for it: then the next one is made ahead. */
+class Form<T> {
+  asked = false;
+  readonly #make: () => Promise<T>;
+  #made: Promise<T> | undefined;
+
+  constructor(make: () => Promise<T>) {
+    this.#make = make;
+  }
+
+  /** For the one who asked. */
+  ask(): Promise<T> {
+    this.asked = true;
+    return this.ready();
+  }
+
+  /** For whoever comes later. */
+  ready(): Promise<T> {
+    return (this.#made ??= this.#make());
+  }
+}
+
+/** One document with its texts. */
 interface Edition {
   readonly status: Status;
-  /** Whether somebody wanted it as text: then the next one is written before it is handed out. */
-  written: Promise<Uint8Array> | undefined;
-  /** The same, packed. */
-  packed: Promise<PackedJson> | undefined;
+  readonly text: Form<Uint8Array>;
+  readonly packed: Form<PackedJson>;
 }
 
 /** The service bound to its handlers. */
-export function createStatusApi({ clock, build }: StatusApiDeps): BoundService {
+export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps): BoundService {
   const writer = new DocumentWriter();
-  const text = (edition: Edition): Promise<Uint8Array> => (edition.written ??= writer.write(StatusSchema, edition.status).then(joined));
-  const packed = (edition: Edition): Promise<PackedJson> => (edition.packed ??= text(edition).then(pack));
+  const edition = (document: Status): Edition => {
+    const text = new Form(async () => joined(await writer.write(StatusSchema, document)));
+    return { status: document, text, packed: new Form(async () => pack(await text.ready())) };
+  };
   const editions = createRefreshed<Edition>(clock, { renewMs: RENEW_MS, expireMs: EXPIRE_MS }, async (before) => {
-    const edition: Edition = { status: await build(), written: undefined, packed: undefined };
-    if (before?.written !== undefined) await text(edition);
-    if (before?.packed !== undefined) await packed(edition);
-    return edition;
+    const next = edition(await build());
+    if (before?.text.asked === true) await next.text.ready();
+    if (before?.packed.asked === true) await next.packed.ready();
+    return next;
   });
   const status = async (): Promise<Status> => (await editions.get()).status;
   const bound = bindService(StatusService, {
@@ -64,9 +88,10 @@ export function createStatusApi({ clock, build }: StatusApiDeps): BoundService {
   });
   const json: Readonly<Partial<Record<string, JsonHandler>>> = {
     async getStatus(_request, call) {
-      const edition = await editions.get();
-      const bytes = await text(edition);
-      return bytes.length >= PACKED_BYTES && takesGzip(call) ? await packed(edition) : bytes;
+      const { text, packed } = await editions.get();
+      if (!takesGzip(call)) return await text.ask();
+      const bytes = await text.ready();
+      return bytes.length < PACKED_BYTES ? bytes : await packed.ask();
     },
     getConfigSummary: async () => joined(await writer.write(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema))),
     getCardinality: async () => joined(await writer.write(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema))),
@@ -75,7 +100,7 @@ export function createStatusApi({ clock, build }: StatusApiDeps): BoundService {
 }
 
 /** Packed beside the thread, in memory that all threads see. */
-async function pack(bytes: Uint8Array): Promise<PackedJson> {
+async function gzipAll(bytes: Uint8Array): Promise<PackedJson> {
   return { encoding: "gzip", bytes: joined([await gzipped(bytes, { level: constants.Z_BEST_SPEED })]) };
 }
 
