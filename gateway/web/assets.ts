@@ -1,15 +1,15 @@
 /**
- * Style sheet and browser modules, made once at start: TypeScript is stripped by Node itself, every file is served under
+ * Style sheet and browser modules, made once at start: TypeScript is stripped by Node itself, now or when Steward was installed, every file is served under
  * its content's hash, and what a module imports is rewritten to the hashed addresses. No bundler, no build step.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { assert, StewardError } from "../../src/kernel/base/errors.ts";
 import type { PlainRoute } from "../../src/kernel/service.ts";
+import { strippedText } from "../../src/kernel/source/stripping.ts";
 
 /** What the pages load. */
 export interface Assets {
@@ -69,7 +69,7 @@ function build(file: string, built: Map<string, Asset>, above: readonly string[]
   if (known !== undefined) return known;
   const below = new Set<string>();
   const source = readFileSync(file, "utf8").replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "");
-  const script = (file.endsWith(".ts") ? stripTypeScriptTypes(source) : source).replaceAll(IMPORT, (_all, word: string, specifier: string) => {
+  const script = (file.endsWith(".ts") ? strippedText(source) : source).replaceAll(IMPORT, (_all, word: string, specifier: string) => {
     const imported = build(locate(specifier, file), built, [...above, file]);
     for (const url of [...imported.below, imported.url]) below.add(url);
     return `${word}"${imported.url}"`;

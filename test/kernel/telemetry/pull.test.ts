@@ -69,10 +69,11 @@ describe("The pull endpoint", () => {
     expect(view()?.requests).toEqual({ success: 2, unavailable: 0, error: 1 });
   });
 
-  it("compresses for who takes gzip", async () => {
-    const { telemetry, port, scope } = await open();
+  it("compresses for who takes gzip, over slices of all sizes", async () => {
+    const { telemetry, port, get, scope } = await open();
     await using _ = telemetry;
-    scope.gauge(level, 7, { "host.name": "a", state: "on" });
+    // Growing, so that no slice fits where the one before did.
+    for (let each = 0; each < 1_900; each++) scope.gauge(level, 7, { "host.name": `${each}${"ö".repeat(each / 10)}`, state: "on" });
     await telemetry.flush(5_000);
     const [encoding, body] = await new Promise<[string | undefined, Buffer]>((resolve, reject) => {
       request({ port, host: "127.0.0.1", path: "/metrics", headers: { "accept-encoding": "gzip" } }, (answer) => {
@@ -81,7 +82,11 @@ describe("The pull endpoint", () => {
       }).on("error", reject).end();
     });
     expect(encoding).toBe("gzip");
-    expect(gunzipSync(body).toString()).toContain('test_level_ratio{host_name="a",state="on"} 7\n');
+    const text = gunzipSync(body).toString();
+    expect(text.match(/^test_level_ratio\{host_name="\d+ö*",state="on"\} 7$/gm)).toHaveLength(1_900);
+    const plain = await (await get()).text();
+    const levels = (exposition: string) => exposition.split("\n").filter((line) => line.includes("test_level"));
+    expect(levels(text)).toEqual(levels(plain));
   });
 
   it("takes its token as Bearer or as password of Basic, and counts who has none or a wrong one", async () => {

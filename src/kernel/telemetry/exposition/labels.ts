@@ -1,4 +1,4 @@
-/** What stands before the value of a series: built when it is first shown, kept until it ends. */
+/** The labels of a series as text: built when first shown, shared by all metrics of an entity, kept until the last of them ends. */
 import type { WireRow } from "../messages.ts";
 import type { RemoteScope } from "../thread/remote-scope.ts";
 import type { Attributes } from "../types.ts";
@@ -12,14 +12,10 @@ export class LabelPlan {
   /** Whether an attribute is left out, so that two series may look alike. */
   readonly drops: boolean;
   readonly #scope: RemoteScope;
-  readonly #family: string;
-  readonly #histogram: boolean;
   readonly #labels: readonly (readonly [attribute: string, label: string])[];
 
-  constructor(family: string, row: WireRow, scope: RemoteScope) {
+  constructor(row: WireRow, scope: RemoteScope) {
     this.#scope = scope;
-    this.#family = family;
-    this.#histogram = row.kind === "histogram";
     const constants = labelNames(Object.keys(scope.constants));
     const own = labelNames(row.attributes, constants.values());
     this.drops = own.size < row.attributes.length;
@@ -27,23 +23,21 @@ export class LabelPlan {
     this.#labels = [...inOrder, ...constants, [OVERFLOW, labelName(OVERFLOW)]];
   }
 
-  /** The line up to its value, `name{a="1",b="2"} `; of a histogram, which has many lines, the labels alone: `a="1",b="2"`. */
+  /** The labels without their braces: `a="1",b="2"`. Empty for a series without any, and for one that has ended. */
   text(number: number): string {
-    return this.#scope.lineTexts[number] ?? this.#build(number);
+    const labelled = this.#scope.labelledOf(number);
+    if (labelled === undefined) return "";
+    return (labelled.labels ??= this.#build(labelled.attributes));
   }
 
-  #build(number: number): string {
-    const attributes = this.#scope.attributesOf(number) ?? {};
+  #build(attributes: Attributes): string {
     const parts: string[] = [];
     for (const [attribute, label] of this.#labels) {
       const value = attributes[attribute];
       if (value !== undefined) parts.push(`${label}="${escapeLabelValue(String(value))}"`);
     }
     // Joined and not added up: V8 would keep the pieces of a sum for as long as the series lives.
-    const labels = parts.join(",");
-    const text = this.#histogram ? labels : [this.#family, ...(labels === "" ? [] : ["{", labels, "}"]), " "].join("");
-    this.#scope.lineTexts[number] = text;
-    return text;
+    return parts.join(",");
   }
 }
 

@@ -106,10 +106,11 @@ function stem({ name, row }: Family): string {
 
 /** Puts the family's series into `out` and gives it away whenever it is full. One loop without a call per line but for the text itself. */
 function* familySlices(family: Family, out: Slices, options: RenderOptions): Generator<string> {
-  const plans = family.sources.map((source) => new LabelPlan(family.name, source.row, source.scope));
+  const plans = family.sources.map((source) => new LabelPlan(source.row, source.scope));
   // Only then can two series look alike: within one row of one scope their labels differ by birth.
   const shown = family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
   const lines = family.row.kind === "histogram" ? family.row.bounds.length + 3 : 1;
+  const { name } = family;
   let duplicates = 0;
   for (const [index, source] of family.sources.entries()) {
     const { value } = source.snapshot.columns;
@@ -121,7 +122,7 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
         continue;
       }
       shown?.add(text);
-      out.add(lines === 1 ? `${text}${formatValue(value[number] ?? 0)}\n` : histogramLines(family.name, text, source, number, options.format), lines);
+      out.add(lines === 1 ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n` : histogramLines(name, text, source, number, options.format), lines);
       if (out.full()) yield out.take();
     }
   }

@@ -33,20 +33,17 @@ export interface SeriesTableOptions {
   readonly due: () => void;
 }
 
-interface Named {
-  readonly index: RowIndex;
-  readonly key: string;
-  /** Undefined when all are texts: then the key says them. */
-  readonly values: WireValues | undefined;
-}
-
 /** The series of a scope. */
 export class SeriesTable {
   readonly columns: SeriesColumns = new SeriesColumns();
   readonly #options: SeriesTableOptions;
-  readonly #keys: KeyMaker = new KeyMaker();
+  readonly #keyMaker: KeyMaker = new KeyMaker();
   readonly #indexes = new Map<AnyRow, RowIndex>();
-  readonly #named: (Named | undefined)[] = [];
+  readonly #byRowNumber = new Map<number, RowIndex>();
+  /** By number; no key, no series. Lists and not one of objects: of a hundred thousand series these were 5 MB. */
+  readonly #keys: (string | undefined)[] = [];
+  /** Of those series whose values are not all texts: else the key says them. */
+  readonly #values = new Map<number, WireValues>();
   #births: number[] = [];
   #ended: number[] = [];
   #listening = false;
@@ -64,8 +61,9 @@ export class SeriesTable {
     const known = this.#indexes.get(row);
     if (known) return known;
     const { perMetric, labelValues, redact } = this.#options;
-    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, keys: this.#keys, redact, perMetric, labelValues });
+    const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, keys: this.#keyMaker, redact, perMetric, labelValues });
     this.#indexes.set(row, index);
+    this.#byRowNumber.set(index.rowNumber, index);
     return index;
   }
 
@@ -75,18 +73,20 @@ export class SeriesTable {
 
   /** The catalogue row of a live series. */
   rowOf(number: number): AnyRow | undefined {
-    return this.#named[number]?.index.row;
+    return this.#indexOf(number)?.row;
   }
 
   /** Ends a live series; ending one twice is nothing. */
   end(number: number): void {
-    const named = this.#named[number];
-    if (named === undefined) return;
-    this.#named[number] = undefined;
-    if (named.index.row.kind === "histogram") this.columns.slab.free(this.columns.value[number] ?? 0, named.index.row.bounds.length);
+    const key = this.#keys[number];
+    const index = this.#indexOf(number);
+    if (key === undefined || index === undefined) return;
+    this.#keys[number] = undefined;
+    this.#values.delete(number);
+    if (index.row.kind === "histogram") this.columns.slab.free(this.columns.value[number] ?? 0, index.row.bounds.length);
     this.columns.retire(number);
-    named.index.forget(number, named.key);
-    this.#options.ceiling.ended(named.key.length);
+    index.forget(number, key);
+    this.#options.ceiling.ended(key.length);
     this.#live -= 1;
     if (!this.#listening) return this.columns.release(number);
     this.#ended.push(number);
@@ -105,7 +105,7 @@ export class SeriesTable {
     this.#listening = true;
     this.#births = [];
     this.#ended = [];
-    return this.#named.flatMap((named, number) => (named === undefined ? [] : [number]));
+    return this.#keys.flatMap((key, number) => (key === undefined ? [] : [number]));
   }
 
   /** Nobody listens any more. `unacknowledged` are ended numbers that were told but never answered. */
@@ -128,10 +128,10 @@ export class SeriesTable {
 
   /** The labels of those numbers that live. */
   describe(numbers: readonly number[]): Omit<LabelChanges, "ended"> {
-    const births = numbers.filter((number) => this.#named[number] !== undefined);
+    const births = numbers.filter((number) => this.#keys[number] !== undefined);
     // One list for all metrics that an entity says with the same values: it then crosses to the other thread once.
     const lists = new Map<string, WireValues>();
-    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => valuesOf(this.#named[number], lists)) };
+    return { births, rows: births.map((number) => this.columns.row[number] ?? NO_ROW), values: births.map((number) => this.#valuesOf(number, lists)) };
   }
 
   snapshot(): Columns {
@@ -148,23 +148,30 @@ export class SeriesTable {
     const { row } = index;
     const number = this.columns.allocate(index.rowNumber, row.kind === "gauge" ? 0 : now());
     if (row.kind === "histogram") this.columns.value[number] = this.columns.slab.allocate(row.bounds.length);
-    this.#named[number] = { index, key, values: keptValues(values) };
+    this.#keys[number] = key;
+    const kept = keptValues(values);
+    if (kept !== undefined) this.#values.set(number, kept);
     ceiling.born(key.length);
     this.#live += 1;
     if (this.#listening) this.#births.push(number);
     if (this.#births.length >= LABELS_PER_MESSAGE) this.#options.due();
     return number;
   }
-}
 
-function valuesOf(named: Named | undefined, lists: Map<string, WireValues>): WireValues {
-  if (named?.values !== undefined) return named.values;
-  const key = named?.key ?? "";
-  const known = lists.get(key);
-  if (known !== undefined) return known;
-  const values = parseLabelKey(key);
-  lists.set(key, values);
-  return values;
+  #indexOf(number: number): RowIndex | undefined {
+    return this.#keys[number] === undefined ? undefined : this.#byRowNumber.get(this.columns.row[number] ?? NO_ROW);
+  }
+
+  #valuesOf(number: number, lists: Map<string, WireValues>): WireValues {
+    const kept = this.#values.get(number);
+    if (kept !== undefined) return kept;
+    const key = this.#keys[number] ?? "";
+    const known = lists.get(key);
+    if (known !== undefined) return known;
+    const values = parseLabelKey(key);
+    lists.set(key, values);
+    return values;
+  }
 }
 
 /** What the key alone would not tell. */

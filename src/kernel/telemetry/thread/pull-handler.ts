@@ -4,7 +4,6 @@
  */
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import type { Writable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 import { delay, type Clock } from "../../base/clock.ts";
 import { render } from "../exposition/render.ts";
@@ -26,6 +25,8 @@ export interface PullHandlerDeps {
 }
 
 const PATH = "/metrics";
+/** Slices are of about one size: with this much more room the next ones fit, too. */
+const ROOM = 1.25;
 const RETRY_AFTER = { "retry-after": "1" };
 const REFUSALS: Readonly<Record<PullRejection, { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }>> = {
   auth_required: { status: 403, text: "this address can be reached from other machines and no token is set: set scrape.auth.token, listen on 127.0.0.1, or set scrape.auth.allow_unauthenticated" },
@@ -98,17 +99,13 @@ async function send(request: ServerRequest, response: ServerResponse, { gatherin
   const zipped = acceptsGzip(request.headers["accept-encoding"]);
   response.writeHead(200, { "content-type": contentTypes[format], vary: "accept, accept-encoding", ...(zipped ? { "content-encoding": "gzip" } : {}) });
   if (request.method === "HEAD") return void response.end();
-  const sink = zipped ? createGzip({ level: constants.Z_BEST_SPEED }) : response;
-  if (sink !== response) sink.pipe(response);
-  // An answer that was cut ends nowhere else.
-  signal.addEventListener("abort", () => sink !== response && sink.destroy(), { once: true });
+  const sink = zipped ? packed(response, signal) : plain(response, signal);
   const slices = render(gathering.gathered, {
     format, metrics: undefined, duplicate: (series) => books.gatherError("duplicate_series", series), conflict: (families) => books.gatherError("type_mismatch", families),
   });
   for (const slice of slices) {
     signal.throwIfAborted();
-    // As text: its bytes are then given back when they were sent, and do not wait for a collection.
-    await write(sink, slice, signal);
+    await sink.write(slice);
     // The thread exports, too; and who is next in line wants its turn.
     await setImmediate();
   }
@@ -117,8 +114,38 @@ async function send(request: ServerRequest, response: ServerResponse, { gatherin
   if (!response.writableFinished) await once(response, "finish", { signal });
 }
 
-async function write(sink: Writable, text: string, signal: AbortSignal): Promise<void> {
-  if (!sink.write(text, "utf8")) await once(sink, "drain", { signal });
+/** Where slices go; what was written was taken, or waits in a buffer that has room. */
+interface Sink {
+  write(text: string): Promise<void>;
+  end(): void;
+}
+
+/** As text: its bytes are then given back when they were sent, and do not wait for a collection. */
+function plain(response: ServerResponse, signal: AbortSignal): Sink {
+  return {
+    write: async (text) => {
+      if (!response.write(text, "utf8")) await once(response, "drain", { signal });
+    },
+    end: () => void response.end(),
+  };
+}
+
+/** All slices go through one buffer: each is packed before the next is written. */
+function packed(response: ServerResponse, signal: AbortSignal): Sink {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  gzip.pipe(response);
+  // An answer that was cut ends nowhere else; a write that waits fails then.
+  signal.addEventListener("abort", () => gzip.destroy(), { once: true });
+  let buffer = Buffer.alloc(0);
+  return {
+    write: (text) => {
+      const bytes = Buffer.byteLength(text);
+      if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(Math.ceil(bytes * ROOM));
+      buffer.write(text, "utf8");
+      return new Promise((resolve, reject) => gzip.write(buffer.subarray(0, bytes), (error) => (error ? reject(error) : resolve())));
+    },
+    end: () => void gzip.end(),
+  };
 }
 
 /** Whether the client takes gzip (RFC 9110 §12.5.3). */

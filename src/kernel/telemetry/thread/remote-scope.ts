@@ -20,6 +20,13 @@ export interface HeldSnapshot {
   release(): void;
 }
 
+/** What series are named by: the attributes, the scope's constants among them, and what the exposition made of them. */
+export interface Labelled {
+  readonly attributes: Attributes;
+  /** `a="1",b="2"`, made when first shown. */
+  labels: string | undefined;
+}
+
 type ScopeMessage = Extract<WriterMessage, { type: "scope" }>;
 type LabelsMessage = Extract<WriterMessage, { type: "labels" }>;
 type SnapshotMessage = Extract<WriterMessage, { type: "snapshot" }>;
@@ -33,15 +40,13 @@ export class RemoteScope {
   readonly logResource: Attributes;
   readonly constants: Attributes;
   readonly rows: RowTable;
-  /** What the exposition shows before the value, by number, built when first shown. */
-  readonly lineTexts: (string | undefined)[] = [];
   readonly #number: number;
   readonly #reply: (reply: WriterReply) => void;
-  readonly #attributes: (Attributes | undefined)[] = [];
+  readonly #named: (Labelled | undefined)[] = [];
   readonly #held = new Set<Shared>();
   readonly #interner = new Interner();
   /** Those named last: metrics that an entity says with the same values come one after the other, and share what they are named by. */
-  #named: { readonly names: readonly string[]; readonly values: WireValues; readonly attributes: Attributes } = { names: [], values: [], attributes: {} };
+  #last: { readonly names: readonly string[]; readonly values: WireValues; readonly labelled: Labelled } = { names: [], values: [], labelled: { attributes: {}, labels: undefined } };
   #retiring: { readonly seq: number; readonly ended: readonly number[] }[] = [];
   #waiting: PromiseWithResolvers<Shared> | undefined;
   #lastSeq = -1;
@@ -63,14 +68,18 @@ export class RemoteScope {
 
   /** The attributes of a live series, the scope's constants among them. */
   attributesOf(number: number): Attributes | undefined {
-    return this.#attributes[number];
+    return this.#named[number]?.attributes;
+  }
+
+  /** What a live series is named by, for all metrics that share it. */
+  labelledOf(number: number): Labelled | undefined {
+    return this.#named[number];
   }
 
   hearLabels(message: LabelsMessage): void {
     this.#lastSeq = message.seq;
     for (const [index, number] of message.births.entries()) {
-      this.#attributes[number] = this.#name(this.rows.get(message.rows[index] ?? -1), message.values[index] ?? []);
-      this.lineTexts[number] = undefined;
+      this.#named[number] = this.#name(this.rows.get(message.rows[index] ?? -1), message.values[index] ?? []);
     }
     if (message.ended.length === 0) return;
     this.#retiring.push({ seq: message.seq, ended: message.ended });
@@ -108,17 +117,18 @@ export class RemoteScope {
     this.#closed = true;
   }
 
-  #name(row: WireRow | undefined, values: WireValues): Attributes {
-    if (values === "overflow") return { ...OVERFLOW, ...this.constants };
+  #name(row: WireRow | undefined, values: WireValues): Labelled {
+    if (values === "overflow") return { attributes: { ...OVERFLOW, ...this.constants }, labels: undefined };
     const names = row?.attributes ?? [];
-    if (values === this.#named.values && sameNames(names, this.#named.names)) return this.#named.attributes;
+    if (values === this.#last.values && sameNames(names, this.#last.names)) return this.#last.labelled;
     const attributes: Record<string, AttributeValue> = {};
     for (const [index, name] of names.entries()) {
       const value = values[index];
       if (value !== null && value !== undefined) attributes[name] = this.#interner.intern(value);
     }
-    this.#named = { names, values, attributes: Object.assign(attributes, this.constants) };
-    return this.#named.attributes;
+    const labelled: Labelled = { attributes: Object.assign(attributes, this.constants), labels: undefined };
+    this.#last = { names, values, labelled };
+    return labelled;
   }
 
   /** Forgets what no held snapshot can show any more. */
@@ -131,10 +141,7 @@ export class RemoteScope {
     const ready = this.#retiring.filter((message) => message.seq <= oldest);
     if (ready.length === 0) return;
     this.#retiring = this.#retiring.filter((message) => message.seq > oldest);
-    for (const number of ready.flatMap((message) => message.ended)) {
-      this.#attributes[number] = undefined;
-      this.lineTexts[number] = undefined;
-    }
+    for (const number of ready.flatMap((message) => message.ended)) this.#named[number] = undefined;
     this.#reply({ type: "ack", scope: this.#number, seq: ready.at(-1)?.seq ?? -1 });
   }
 }

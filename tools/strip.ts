@@ -1,0 +1,8 @@
+/** Keeps what Steward runs without its types (src/kernel/source/stripping.ts). npm runs it after installing; run it by hand after edits, to measure. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepStripped, STRIPPED_FOLDER } from "../src/kernel/source/stripping.ts";
+
+const root = join(import.meta.dirname, "..");
+const files = globSync(["src/**/*.ts", "workers/**/*.ts", "gateway/**/*.ts"], { cwd: root });
+keepStripped(files.map((file) => readFileSync(join(root, file), "utf8")), STRIPPED_FOLDER);
