@@ -99,7 +99,10 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   const answer = dialectOf(method.dialect).success(restMessage(method.rpc), isPacked(json) ? "" : json, {
     status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
   });
-  return packed === undefined ? answer : { ...answer, headers: { ...answer.headers, "content-encoding": packed.encoding, vary: "accept-encoding" }, body: packed.bytes };
+  // Who writes its JSON itself may pack it: its plain answer, too, is only for who asked so.
+  if (method.json === undefined) return answer;
+  const headers = { ...answer.headers, vary: "accept-encoding" };
+  return packed === undefined ? { ...answer, headers } : { ...answer, headers: { ...headers, "content-encoding": packed.encoding }, body: packed.bytes };
 }
 
 function isPacked(json: string | Uint8Array | PackedJson): json is PackedJson {

@@ -1,4 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
@@ -22,7 +24,6 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "receivers: a later issue": names("vpn.stream.", "vpn.webhook.", "svc.ingress_wal."),
   "names and places of addresses: a later issue": [...names("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
   "the local store of flows: a later issue": ["vpn.network.store.dropped"],
-  "admin API, profiles and updates: a later issue": [...names("svc.profiling."), "svc.admin.auth.rejected", "svc.update_available"],
   "a minute after an object could not be read, shown in test/monitor/objectstore": ["svc.objectstore.retries"],
   "a disk that fails, shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
 };
@@ -78,8 +79,26 @@ function polling(estate: Estate, receiver: Receiver): Section {
   };
 }
 
-/** The other half of what excludes each other: records from a bucket, rollups, TLS, limits that are met. */
-function feeding(estate: Estate, receiver: Receiver): Section {
+/** What tells of releases and takes profiles, every other one. */
+async function startOutside(): Promise<AsyncDisposable & { readonly url: string }> {
+  let profiles = 0;
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith("/ingest") === true) response.statusCode = (profiles += 1) % 2 === 0 ? 200 : 500;
+    else response.setHeader("content-type", "application/json");
+    request.resume().once("end", () => response.end('{"tag_name": "v99.0.0"}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The other half of what excludes each other: records from a bucket, rollups, TLS, limits that are met; and what a house may do beside. */
+function feeding(estate: Estate, receiver: Receiver, outside: string): Section {
   const { networks, collectors, version_checks, vpn } = bothNetworks(estate);
   const [first = {}] = networks as Section[];
   const folder = temporaryFolder();
@@ -88,7 +107,8 @@ function feeding(estate: Estate, receiver: Receiver): Section {
   writeFileSync(join(folder, "key.pem"), key, { mode: 0o600 });
   const { flowlogs, auditlogs, node_metrics, ...others } = collectors as Record<string, Section>;
   return {
-    ...house(receiver), scrape: { enabled: true, listen: "127.0.0.1:0", tls: { cert_file: join(folder, "cert.pem"), key_file: join(folder, "key.pem") } }, vpn, version_checks, services: { dedup: false, tokens: false },
+    ...house(receiver), scrape: { enabled: true, listen: "127.0.0.1:0", tls: { cert_file: join(folder, "cert.pem"), key_file: join(folder, "key.pem") } }, vpn, version_checks: { ...(version_checks as Section), self: { url: `${outside}/latest` } },
+    admin: { auth: { token: "administrator-0123456789" } }, profiling: { profiler: { enabled: true, server_address: outside, upload_rate: "1s" } }, services: { dedup: false, tokens: false },
     networks: [{ ...first, objectstore: objectStores(estate) }],
     collectors: {
       ...others, node_metrics: { ...node_metrics, max_distinct_metrics: 2 }, k8s_audit: { enabled: true },
@@ -120,10 +140,12 @@ const addressOf = (daemon: Daemon): string => daemon.stderr.map((line) => /liste
 it("with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not", { timeout: 120_000 }, async () => {
   await using estate = await startEstate();
   arrange(estate);
+  await using outside = await startOutside();
   const receiver = await startReceiver({ protocol: "http" });
   receiver.answer = { kind: "refuse", grpc: 14, http: 400 };
   estate.tailscale.faults.next("users", { kind: "status", status: 500 }, 12);
-  const [first, second] = await Promise.all([startDaemon({ config: JSON.stringify(polling(estate, receiver)) }), startDaemon({ config: JSON.stringify(feeding(estate, receiver)) })]);
+  const [first, second] = await Promise.all([startDaemon({ config: JSON.stringify(polling(estate, receiver)) }), startDaemon({ config: JSON.stringify(feeding(estate, receiver, outside.url)) })]);
+  expect((await fetch(`${second.url}/api/status.json`)).status).toBe(401);
   await runJob(first, "/api/v1/sync");
   await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), { timeout: 10_000, interval: 50 });
   receiver.answer = { kind: "accept" };

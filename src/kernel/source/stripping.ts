@@ -4,13 +4,13 @@
  * source, and threads load that. A source that was edited since has another hash and is stripped by Node, so nothing is ever stale.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where an installation keeps them: among its packages, so that they come and go with these. */
-export const STRIPPED_FOLDER: string = join(import.meta.dirname, "../../../node_modules/.cache/steward");
+/** Where an installation keeps them: among its packages, so that they come and go with these; not in their `.cache`, which people empty while a daemon runs. */
+export const STRIPPED_FOLDER: string = join(import.meta.dirname, "../../../node_modules/.steward");
 
 /** The name under which the text of `source` is kept. */
 export function strippedName(source: string): string {
@@ -34,8 +34,10 @@ export function keepStripped(sources: Iterable<string>, folder: string): void {
   writeFileSync(join(made, "loader.mjs"), 'import { loadKept } from "./stripping.mjs";\n\nloadKept(import.meta.dirname);\n');
   // For a service under an account of its own.
   chmodSync(made, 0o755);
-  rmSync(folder, { recursive: true, force: true });
+  // One after the other, so that a thread that starts meanwhile finds the old one or the new one.
+  if (existsSync(folder)) renameSync(folder, `${made}-old`);
   renameSync(made, folder);
+  rmSync(`${made}-old`, { recursive: true, force: true });
 }
 
 /** From now on this thread loads what `folder` keeps instead of stripping it. */

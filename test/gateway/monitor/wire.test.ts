@@ -68,7 +68,9 @@ describe("a document", () => {
     const service = statusService();
     const written: BoundService = { ...service, json: (method) => async (request, call) => Buffer.from(writeRestJson(method, create(method.output, await (service.handler(method) as UnaryHandler<DescMessage, DescMessage>)(request, call)))) };
     const [here, there] = [await startGateway({ services: [service] }), await startGateway({ services: [written] })];
-    expect((await ask(there.url, "GET", path)).body).toBe((await ask(here.url, "GET", path)).body);
+    const answer = await ask(there.url, "GET", path);
+    expect(answer.body).toBe((await ask(here.url, "GET", path)).body);
+    expect(answer.headers["vary"], "another client may get it packed").toBe("accept-encoding");
   });
 
   it("comes as it was packed where it was written, and says so", async () => {
