@@ -1,6 +1,7 @@
 /** The command line: reads the arguments and imports the one command they name, so that nothing else is loaded. */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
 import { endProcess } from "./commands/end-process.ts";
 import { makeFolder } from "./kernel/base/folder.ts";
@@ -76,6 +77,8 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   const { configureDaemon } = await import("./commands/configuration.ts");
   const configuration = configureDaemon(options, process.env);
   keepCompiledCode(configuration.stateRoot);
+  // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go over what other threads say of theirs.
+  setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./commands/serve.ts");
   return await serve(configuration, signals, end);
 }

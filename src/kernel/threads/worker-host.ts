@@ -17,7 +17,7 @@ import { createRemoteService } from "./remote-service.ts";
 const SILENT_MS = 10_000;
 const LOST_MS = 60_000;
 /** Short-lived objects of one thread: unbounded V8 lets them take 100 MiB for a few per cent of speed, and stops longer to look through them. */
-const YOUNG_MB = 16;
+const YOUNG_MB = 12;
 /** Kept of a stop's deadline for ending the thread. */
 const TERMINATE_MS = 250;
 
