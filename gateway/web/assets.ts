@@ -1,5 +1,5 @@
 /**
- * Style sheet and browser modules, made once at start: TypeScript is stripped by Node itself, now or when Steward was installed, every file is served under
+ * Style sheet and browser modules, made once at start: TypeScript is stripped by Node itself, now or at an earlier start, every file is served under
  * its content's hash, and what a module imports is rewritten to the hashed addresses. No bundler, no build step.
  */
 import { createHash } from "node:crypto";

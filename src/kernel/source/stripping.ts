@@ -1,6 +1,6 @@
 /**
  * TypeScript without its types. Node can strip them while it loads a module, but each thread that does holds the stripper: 18 MB in
- * the main thread, 12 in every other. So installing (`tools/strip.ts`) keeps every source's text without types under the hash of the
+ * the main thread, 12 in every other. So `tools/strip.ts` keeps every source's text without types under the hash of the
  * source, and threads load that. A source that was edited since has another hash and is stripped by Node, so nothing is ever stale.
  */
 import { createHash } from "node:crypto";
@@ -22,8 +22,8 @@ export function strippedText(source: string, folder: string = STRIPPED_FOLDER): 
   return keptText(source, folder) ?? stripTypeScriptTypes(source);
 }
 
-/** Puts the texts of all `sources` into `folder`, in place of all that was in it. */
-export function keepStripped(sources: Iterable<string>, folder: string): void {
+/** Puts the texts of all `sources` into `folder`, in place of all that was in it; `if-missing`: unless it is there. */
+export function keepStripped(sources: Iterable<string>, folder: string, how: "replace" | "if-missing" = "replace"): void {
   mkdirSync(dirname(folder), { recursive: true });
   // Made beside it and renamed: whoever reads meanwhile finds whole files or none.
   const made = mkdtempSync(`${folder}-`);
@@ -34,6 +34,8 @@ export function keepStripped(sources: Iterable<string>, folder: string): void {
   writeFileSync(join(made, "loader.mjs"), 'import { loadKept } from "./stripping.mjs";\n\nloadKept(import.meta.dirname);\n');
   // For a service under an account of its own.
   chmodSync(made, 0o755);
+  // Several launchers may be at it: the first one stays, under the threads that load it already.
+  if (how === "if-missing" && existsSync(folder)) return rmSync(made, { recursive: true });
   // One after the other, so that a thread that starts meanwhile finds the old one or the new one.
   if (existsSync(folder)) renameSync(folder, `${made}-old`);
   renameSync(made, folder);

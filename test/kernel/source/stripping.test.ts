@@ -31,6 +31,16 @@ describe("keepStripped", () => {
   });
 });
 
+describe("keepStripped if missing", () => {
+  it("leaves what somebody else kept, and nothing of its own", () => {
+    const kept = join(root, "kept");
+    keepStripped(["const a: number = 1;\n"], kept, "if-missing");
+    keepStripped(["const b: number = 1;\n"], kept, "if-missing");
+    expect(readdirSync(kept)).toContain(strippedName("const a: number = 1;\n"));
+    expect(readdirSync(root)).toEqual(["kept"]);
+  });
+});
+
 describe("A thread with the loader", () => {
   it("runs what was kept, and Node loads no stripper for it", () => {
     const kept = join(root, "kept");
