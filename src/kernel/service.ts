@@ -51,17 +51,10 @@ export type Handlers<M extends GenServiceMethods> = {
   [K in keyof M]: M[K]["methodKind"] extends "server_streaming" ? StreamHandler<M[K]["input"], M[K]["output"]> : UnaryHandler<M[K]["input"], M[K]["output"]>;
 };
 
-/** REST JSON that was packed where it was written, for a client that takes it so (`takesGzip`). */
+/** REST JSON that was packed where it was written, for a client that takes it so (`acceptsGzip`). */
 export interface PackedJson {
   readonly encoding: "gzip";
   readonly bytes: Uint8Array;
-}
-
-/** Whether the client of a call takes gzip (RFC 9110 §12.5.3): it names it, or everything, without a weight of 0. */
-export function takesGzip(call: Pick<Call, "header">): boolean {
-  const named = (call.header("accept-encoding") ?? "").split(",").map((part) => part.trim().toLowerCase());
-  const gzip = named.find((part) => /^(?:x-)?gzip(?:\s*;|$)/.test(part)) ?? named.find((part) => /^\*(?:\s*;|$)/.test(part));
-  return gzip !== undefined && !/;\s*q=0(?:\.0*)?$/.test(gzip);
 }
 
 /** Answers one request with its REST JSON as UTF-8, written where the service runs (`writeRestJson`). The bytes are the caller's and may move to another thread; those in shared memory stay, and are not changed any more. Throws StewardError. */

@@ -10,7 +10,8 @@ import { CardinalityInfoSchema } from "../../gen/steward/monitor/v1/cardinality_
 import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { StatusService } from "../../gen/steward/monitor/v1/status_service_pb.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
-import { bindService, takesGzip, type BoundService, type JsonHandler, type PackedJson } from "../../kernel/service.ts";
+import { acceptsGzip } from "../../kernel/listen/accept-encoding.ts";
+import { bindService, type BoundService, type JsonHandler, type PackedJson } from "../../kernel/service.ts";
 import { DocumentWriter, joined } from "./document-writer.ts";
 import { createRefreshed } from "./refreshed.ts";
 
@@ -89,7 +90,7 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
   const json: Readonly<Partial<Record<string, JsonHandler>>> = {
     async getStatus(_request, call) {
       const { text, packed } = await editions.get();
-      if (!takesGzip(call)) return await text.ask();
+      if (!acceptsGzip(call.header("accept-encoding"))) return await text.ask();
       const bytes = await text.ready();
       return bytes.length < PACKED_BYTES ? bytes : await packed.ask();
     },

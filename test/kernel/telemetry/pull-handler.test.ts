@@ -5,7 +5,7 @@ import type { Listener } from "../../../src/kernel/listen/listener.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Gathering } from "../../../src/kernel/telemetry/thread/gatherings.ts";
 import { PullBooks } from "../../../src/kernel/telemetry/thread/pull-books.ts";
-import { acceptsGzip, createPullHandler } from "../../../src/kernel/telemetry/thread/pull-handler.ts";
+import { createPullHandler } from "../../../src/kernel/telemetry/thread/pull-handler.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 import { memoryLog } from "./fixtures.ts";
 
@@ -63,11 +63,5 @@ describe("A pull", () => {
     client.destroy();
     while (books.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
     expect(books.view(undefined).requests).toEqual({ success: 0, unavailable: 0, error: 1 });
-  });
-});
-
-describe("acceptsGzip", () => {
-  it.each([[undefined, false], ["gzip", true], ["identity", false], ["deflate, gzip;q=0.5", true], ["gzip;q=0", false], ["gzip;q=0, *", false], ["*", true], ["*;q=0", false], ["", false]])("reads %s as %s", (header, expected) => {
-    expect(acceptsGzip(header)).toBe(expected);
   });
 });

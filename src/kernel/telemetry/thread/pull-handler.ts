@@ -9,6 +9,7 @@ import { delay, type Clock } from "../../base/clock.ts";
 import { render } from "../exposition/render.ts";
 import { acceptedFormat, contentTypes } from "../exposition/text.ts";
 import type { ExpositionFormat } from "../exposition/text.ts";
+import { acceptsGzip } from "../../listen/accept-encoding.ts";
 import { cut, refuse, type Handler, type ServerRequest, type ServerResponse } from "../../listen/exchange.ts";
 import type { PullOutcome, PullRejection } from "../status.ts";
 import type { Gathering } from "./gatherings.ts";
@@ -146,14 +147,4 @@ function packed(response: ServerResponse, signal: AbortSignal): Sink {
     },
     end: () => void gzip.end(),
   };
-}
-
-/** Whether the client takes gzip (RFC 9110 §12.5.3). */
-export function acceptsGzip(header: string | string[] | undefined): boolean {
-  const said = (Array.isArray(header) ? header.join(",") : (header ?? "")).toLowerCase().split(",").map((part) => part.trim().split(/\s*;\s*/));
-  const quality = (name: string): number | undefined => {
-    const [found] = said.filter(([coding]) => coding === name);
-    return found === undefined ? undefined : Number(found.find((part) => part.startsWith("q="))?.slice(2) ?? 1);
-  };
-  return (quality("gzip") ?? quality("*") ?? 0) > 0;
 }
