@@ -6,6 +6,7 @@ import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
 import { FileSnapshot } from "./snapshot.ts";
 import type { AnyTable, Index, Table, Tx } from "./types.ts";
+import { UndoLog } from "./undo.ts";
 
 /** The most that one change may write: keys and values of rows and index entries together. */
 export const MAX_CHANGE_BYTES: number = 2 ** 20;
@@ -24,6 +25,7 @@ export interface ChangeRules {
 /** The transaction that a change sees. */
 export class FileTx extends FileSnapshot implements Tx {
   readonly #rules: ChangeRules;
+  readonly #undo = new UndoLog();
   /** Tables whose count may have changed, with their new count. */
   readonly rows: Map<string, number> = new Map();
   readonly effects: (() => void)[] = [];
@@ -49,7 +51,7 @@ export class FileTx extends FileSnapshot implements Tx {
       const before = this.#before(table, store, bytes);
       if (!before.exists) this.#countOneMore(table);
       this.#putIndexes(table, { key, bytes, before: before.value, value });
-      this.#store(store, bytes, table.value.write(value));
+      this.#store(store, bytes, table.value.write(value), before.exists);
     });
   }
 
@@ -60,7 +62,7 @@ export class FileTx extends FileSnapshot implements Tx {
       const { exists, value } = this.#before(table, store, bytes);
       if (!exists) return false;
       if (value !== undefined) this.#removeIndexes(table, { key, bytes, value: table.value.read(value) });
-      this.#write(() => store.db.removeSync(bytes));
+      this.#remove(store, bytes);
       this.rows.set(table.name, this.count(table) - 1);
       return true;
     });
@@ -68,6 +70,11 @@ export class FileTx extends FileSnapshot implements Tx {
 
   after(effect: () => void): void {
     this.effects.push(effect);
+  }
+
+  /** Takes back what was written; the counts and effects are not to be used any more. When this throws, nothing of the transaction may be stored. */
+  takeBack(): void {
+    this.#write(() => this.#undo.takeBack());
   }
 
   /** The row that a change replaces. Only indexes ask for its value, which may be long or encrypted. */
@@ -83,7 +90,7 @@ export class FileTx extends FileSnapshot implements Tx {
   #removeIndexes<K, V>(table: Table<K, V>, row: { key: K; bytes: Uint8Array; value: V }): void {
     for (const index of table.indexes) {
       const entries = this.file.store(indexName(table, index));
-      for (const entry of indexKeys(index, row).values()) this.#write(() => entries.db.removeSync(entry));
+      for (const entry of indexKeys(index, row).values()) this.#remove(entries, entry);
     }
   }
 
@@ -93,11 +100,11 @@ export class FileTx extends FileSnapshot implements Tx {
       const entries = this.file.store(indexName(table, index));
       const fresh = indexKeys(index, { key, bytes, value });
       const stale = before === undefined ? new Map<string, Uint8Array>() : indexKeys(index, { key, bytes, value: table.value.read(before) });
-      for (const [id, entry] of stale) if (!fresh.has(id)) this.#write(() => entries.db.removeSync(entry));
+      for (const [id, entry] of stale) if (!fresh.has(id)) this.#remove(entries, entry);
       for (const [id, entry] of fresh) {
         if (stale.has(id)) continue;
         if (index.unique && this.raw(entries, entry) !== undefined) throw taken(table, index, index.of(value, key));
-        this.#store(entries, entry, bytes);
+        this.#store(entries, entry, bytes, true);
       }
     }
   }
@@ -110,13 +117,17 @@ export class FileTx extends FileSnapshot implements Tx {
     this.rows.set(table.name, rows);
   }
 
-  #store(store: Store, key: Uint8Array, value: Uint8Array): void {
+  #store(store: Store, key: Uint8Array, value: Uint8Array, existed: boolean): void {
     this.bytes += key.length + value.length;
     if (this.bytes > MAX_CHANGE_BYTES) {
       throw new StewardError("too_large", `a change writes more than ${MAX_CHANGE_BYTES} bytes`, { rule: "size of a change", remedy: "write in several changes" });
     }
     if (key.length > LONGEST_KEY) throw new StewardError("invalid", `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`, { rule: "key" });
-    this.#write(() => store.db.putSync(key, store.check.close(key, value)));
+    this.#write(() => this.#undo.put(store, key, store.check.close(key, value), existed));
+  }
+
+  #remove(store: Store, key: Uint8Array): void {
+    this.#write(() => this.#undo.remove(store, key));
   }
 
   #attempt<T>(step: () => T): T {

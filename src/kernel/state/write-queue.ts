@@ -1,6 +1,6 @@
 /**
- * The one writer of an environment. Changes wait in order; a group of them runs in one LMDB transaction, each in a child of its
- * own so that one that throws leaves nothing behind and does not disturb the others; one flush serves the whole group.
+ * The one writer of an environment. Changes wait in order; a group of them runs in one LMDB transaction; one that throws
+ * takes back what it wrote and does not disturb the others; one flush serves the whole group.
  */
 import { setTimeout } from "node:timers/promises";
 import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
@@ -213,14 +213,12 @@ export class WriteQueue {
     let value: unknown;
     try {
       this.inChange = true;
-      void file.root.childTransaction(() => {
-        value = pending.run(tx);
-        assert(!isThenable(value), "a change is synchronous");
-        if (tx.failure !== undefined) throw tx.failure;
-        pending.guard?.();
-      });
+      value = pending.run(tx);
+      assert(!isThenable(value), "a change is synchronous");
+      if (tx.failure !== undefined) throw tx.failure;
+      pending.guard?.();
     } catch (error) {
-      pending.reject(error);
+      this.#takeBack(tx, pending, error);
       return 0;
     } finally {
       this.inChange = false;
@@ -230,6 +228,12 @@ export class WriteQueue {
     this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
     group.push({ pending, value, effects: tx.effects });
     return tx.bytes;
+  }
+
+  /** A failure here spoils the whole transaction, and is thrown. */
+  #takeBack(tx: FileTx, pending: Pending, error: unknown): void {
+    pending.reject(error);
+    tx.takeBack();
   }
 
   #committed(group: readonly Done[]): void {

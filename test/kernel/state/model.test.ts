@@ -1,4 +1,4 @@
-import { array, assert, asyncProperty, boolean, constant, constantFrom, integer, oneof, record, string } from "fast-check";
+import { array, assert, asyncProperty, boolean, constant, constantFrom, integer, oneof, option, record, string } from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Bounds, Env, KeyPart, Table } from "../../../src/kernel/state/types.ts";
@@ -23,6 +23,7 @@ const owned: Table<Key, Row> = defineTable({
 type Step =
   | { readonly kind: "put"; readonly key: Key; readonly row: Row }
   | { readonly kind: "delete"; readonly key: Key }
+  | { readonly kind: "fail"; readonly writes: readonly { readonly key: Key; readonly row: Row | undefined }[] }
   | { readonly kind: "reopen" }
   | { readonly kind: "range"; readonly bounds: Bounds };
 
@@ -34,6 +35,7 @@ const bounds: Arbitrary<Bounds> = record({ start: parts, end: parts, prefix: par
 const step: Arbitrary<Step> = oneof(
   { weight: 6, arbitrary: record({ kind: constant("put" as const), key, row }) },
   { weight: 2, arbitrary: record({ kind: constant("delete" as const), key }) },
+  { weight: 2, arbitrary: record({ kind: constant("fail" as const), writes: array(record({ key, row: option(row, { nil: undefined }) }), { minLength: 1, maxLength: 8 }) }) },
   { weight: 2, arbitrary: record({ kind: constant("range" as const), bounds }) },
   { weight: 1, arbitrary: constant({ kind: "reopen" as const }) },
 );
@@ -92,6 +94,13 @@ describe("tables", () => {
           expect(stored).toBe(model.put(one.key, one.row) ? true : "conflict");
         } else if (one.kind === "delete") {
           expect(await env.write((tx) => tx.delete(owned, one.key))).toBe(model.rows.delete(JSON.stringify(one.key)));
+        } else if (one.kind === "fail") {
+          // In one transaction with the change behind it.
+          const failed = expect(env.write((tx) => {
+            for (const { key, row } of one.writes) row === undefined ? tx.delete(owned, key) : tx.put(owned, key, row);
+            throw new Error("no");
+          })).rejects.toThrow();
+          await Promise.all([failed, env.write(() => undefined)]);
         } else if (one.kind === "range") {
           expect(env.read((snapshot) => Array.from(snapshot.range(owned, one.bounds), ([key]) => key))).toEqual(model.range(one.bounds));
         } else {
