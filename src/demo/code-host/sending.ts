@@ -1,15 +1,8 @@
-/** Reading a request's body within bounds, and sending an answer with the headers every answer of the host has. */
+/** An answer with the headers that every answer of the host has. */
 import { gzipSync } from "node:zlib";
-import type { ServerRequest, ServerResponse } from "../../kernel/listen/exchange.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
+import type { Outgoing } from "../serving/outgoing.ts";
 import type { Reply } from "./answers.ts";
-
-/** An answer as it goes out. */
-export interface Outgoing {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
 
 /** Gives answers their headers. */
 export interface Dresser {
@@ -46,31 +39,4 @@ export function createDresser(ids: Ids, options: { readonly gzip: boolean }): Dr
       return { status: reply.status, headers, body };
     },
   };
-}
-
-/** Sends all of it. */
-export function send(response: ServerResponse, { status, headers, body }: Outgoing): void {
-  if (response.destroyed) return;
-  response.writeHead(status, headers);
-  response.end(status === 204 ? undefined : body);
-}
-
-/** The body as text; `too_large` when it is longer than `limit`, `gone` when the client left before its end. */
-export function readBody(request: ServerRequest, limit: number): Promise<string | { readonly failed: "too_large" | "gone" }> {
-  const { headers } = request;
-  if (headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0" && request.httpVersionMajor === 1) return Promise.resolve("");
-  return new Promise((resolve) => {
-    const pieces: Buffer[] = [];
-    let size = 0;
-    request.on("data", (piece: Buffer) => {
-      size += piece.length;
-      if (size <= limit) pieces.push(piece);
-      else {
-        pieces.length = 0;
-        resolve({ failed: "too_large" });
-      }
-    });
-    request.once("end", () => resolve(pieces.length === 1 ? pieces[0]?.toString("utf8") ?? "" : Buffer.concat(pieces).toString("utf8")));
-    request.once("close", () => resolve({ failed: "gone" }));
-  });
 }

@@ -1,18 +1,15 @@
 /** Answering wrongly on purpose: each fault performed on a real connection, ended when the client leaves or the simulator stops. */
 import { createGzip, gzipSync } from "node:zlib";
 import { parse } from "jsonc-parser";
-import { delay, type Clock } from "../../kernel/base/clock.ts";
-import { cut, streamOf, type ServerRequest, type ServerResponse } from "../../kernel/listen/exchange.ts";
+import { delay } from "../../kernel/base/clock.ts";
+import { closing, send, type Outgoing } from "../serving/outgoing.ts";
+import { drip, FILLER_BYTES, oversize, reset, truncate, type Exchange } from "../serving/wrong-answers.ts";
 import { numbersAsStrings, unknownEnums, withoutMembers, wrongTypes } from "./damage.ts";
 import type { Fault } from "./faults.ts";
 import type { Reply } from "./reply.ts";
-import { closing, send, type Outgoing } from "./sending.ts";
 
 /** A connection to misbehave on. */
-export interface Victim {
-  readonly request: ServerRequest;
-  readonly response: ServerResponse;
-  readonly clock: Clock;
+export interface Victim extends Exchange {
   /** Performs the operation, once. */
   readonly perform: () => Reply;
   readonly dress: (reply: Reply) => Outgoing;
@@ -22,7 +19,6 @@ export interface Victim {
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
 const PAGE = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
-const CHUNK = 64 * 1024;
 
 /** Does to one request what the fault says. */
 export async function misbehave(fault: Fault, victim: Victim): Promise<void> {
@@ -84,12 +80,6 @@ function changeOf(fault: Fault): ((body: unknown) => unknown) | undefined {
   }
 }
 
-// A reset where the protocol has one, so that the client sees no orderly end.
-function reset(request: ServerRequest): void {
-  if (streamOf(request) === undefined) request.socket.resetAndDestroy();
-  else cut(request);
-}
-
 async function later(ms: number, victim: Victim): Promise<void> {
   await delay(victim.clock, ms, closing(victim.response)).then(() => send(victim.response, victim.dress(victim.perform())), () => undefined);
 }
@@ -102,58 +92,22 @@ async function stall({ status, headers, body }: Outgoing, { bytes, ms }: { reado
   if (ms !== undefined) await delay(clock, ms, left).then(() => void response.end(body.subarray(first)), () => undefined);
 }
 
-async function drip({ status, headers, body }: Outgoing, bytes: number, intervalMs: number, { response, clock }: Victim): Promise<void> {
-  const left = closing(response);
-  response.writeHead(status, headers);
-  response.flushHeaders();
-  for (let from = 0; from < body.length && !left.aborted; from += Math.max(1, bytes)) {
-    response.write(body.subarray(from, from + Math.max(1, bytes)));
-    await delay(clock, intervalMs, left).catch(() => undefined);
-  }
-  response.end();
-}
-
-function truncate({ status, headers, body }: Outgoing, bytes: number | undefined, { request, response }: Victim): void {
-  response.writeHead(status, headers);
-  response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => cut(request));
-}
-
 function truncatedGzip({ status, headers, body }: Outgoing, { response }: Victim): void {
-  const zipped = gzipSync(headers["content-encoding"] === undefined ? body : Buffer.alloc(CHUNK, " "));
+  const zipped = gzipSync(headers["content-encoding"] === undefined ? body : Buffer.alloc(FILLER_BYTES, " "));
   const half = zipped.subarray(0, Math.floor(zipped.length / 2));
   send(response, { status, headers: { ...headers, "content-encoding": "gzip", "content-length": String(half.length) }, body: half });
 }
 
-async function oversize({ status, headers, body }: Outgoing, { bytes, chunked = false }: { readonly bytes: number; readonly chunked?: boolean }, { response }: Victim): Promise<void> {
-  const left = closing(response);
-  const blanks = Buffer.alloc(CHUNK, " ");
-  const total = Math.max(bytes, body.length);
-  const { "content-length": _length, ...rest } = headers;
-  response.writeHead(status, chunked ? rest : { ...rest, "content-length": String(total) });
-  for (let missing = total - body.length; missing > 0 && !left.aborted; missing -= CHUNK) {
-    if (!response.write(blanks.subarray(0, Math.min(CHUNK, missing)))) await drained(response, left);
-  }
-  response.end(body);
-}
-
 async function bomb({ status, headers, body }: Outgoing, bytes: number, { response }: Victim): Promise<void> {
   const left = closing(response);
-  const blanks = Buffer.alloc(CHUNK, " ");
+  const blanks = Buffer.alloc(FILLER_BYTES, " ");
   const { "content-length": _length, ...rest } = headers;
   const zip = createGzip();
   response.writeHead(status, { ...rest, "content-encoding": "gzip" });
   zip.pipe(response);
   left.addEventListener("abort", () => zip.destroy(), { once: true });
-  for (let missing = bytes; missing > 0 && !left.aborted; missing -= CHUNK) {
-    await new Promise<void>((resolve) => zip.write(blanks.subarray(0, Math.min(CHUNK, missing)), () => resolve()));
+  for (let missing = bytes; missing > 0 && !left.aborted; missing -= FILLER_BYTES) {
+    await new Promise<void>((resolve) => zip.write(blanks.subarray(0, Math.min(FILLER_BYTES, missing)), () => resolve()));
   }
   if (!left.aborted) zip.end(body);
-}
-
-function drained(response: ServerResponse, left: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (left.aborted) return resolve();
-    response.once("drain", resolve);
-    left.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -8,7 +8,8 @@ import { createFaults, type Faults } from "./faults.ts";
 import { misbehave } from "./misbehave.ts";
 import type { Call, Reply } from "./reply.ts";
 import type { Routes } from "../routes.ts";
-import { closing, dress, readBody, send } from "./sending.ts";
+import { closing, readBody, send } from "../serving/outgoing.ts";
+import { dress } from "./sending.ts";
 
 /** What a simulator needs. */
 export interface ControlPlaneDeps {

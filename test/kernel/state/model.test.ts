@@ -97,7 +97,10 @@ describe("tables", () => {
         } else if (one.kind === "fail") {
           // In one transaction with the change behind it.
           const failed = expect(env.write((tx) => {
-            for (const { key, row } of one.writes) row === undefined ? tx.delete(owned, key) : tx.put(owned, key, row);
+            for (const { key, row } of one.writes) {
+              if (row === undefined) tx.delete(owned, key);
+              else tx.put(owned, key, row);
+            }
             throw new Error("no");
           })).rejects.toThrow();
           await Promise.all([failed, env.write(() => undefined)]);
