@@ -6,7 +6,7 @@ import { StewardError } from "../src/kernel/base/errors.ts";
 import { cut, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
-import type { RestAnswer, RestRequest } from "./rest.ts";
+import { bodyBytes, type RestAnswer, type RestRequest } from "./rest.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** A request's head in the gateway's form. `headers` has the authority as `host`, over HTTP/2 too. */
@@ -127,10 +127,10 @@ export interface StreamEnds {
 export async function writeAnswer(request: ServerRequest, response: ServerResponse, answer: RestAnswer, ends: StreamEnds): Promise<void> {
   const bare = answer.status === 204 || answer.status === 304;
   const body = bare ? "" : answer.body;
-  if (typeof body === "string" || body instanceof Uint8Array) {
-    const length = bare || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  if (typeof body === "string" || !(Symbol.asyncIterator in body)) {
+    const length = bare || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(bodyBytes(body)) };
     response.writeHead(answer.status, { ...answer.headers, ...length });
-    response.end(body);
+    writeWhole(response, body);
     return;
   }
   const endless = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
@@ -145,6 +145,14 @@ export async function writeAnswer(request: ServerRequest, response: ServerRespon
     if (endless && ends.draining.aborted) response.end();
     else cut(request);
   }
+}
+
+/** Pieces leave in one go, as one piece would. */
+function writeWhole(response: ServerResponse, body: string | Uint8Array | readonly Uint8Array[]): void {
+  if (typeof body === "string" || body instanceof Uint8Array) return void response.end(body);
+  response.cork();
+  for (const piece of body) response.write(piece);
+  response.end();
 }
 
 async function pour(chunks: AsyncIterable<string | Uint8Array>, response: ServerResponse, signal: AbortSignal): Promise<void> {

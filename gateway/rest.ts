@@ -7,7 +7,7 @@ import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import { createCall, type Call, type PackedJson, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler } from "../src/kernel/service.ts";
+import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler, type WrittenJson } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
@@ -37,11 +37,11 @@ export interface RestRequest {
   readBody(limitBytes: number): Promise<Uint8Array>;
 }
 
-/** An answer for any listener. Header names are lower case; an iterable is to be streamed with back-pressure. */
+/** An answer for any listener. Header names are lower case; a list is sent whole, piece by piece; an async iterable is to be streamed with back-pressure. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  readonly body: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<string | Uint8Array>;
 }
 
 /** Lets a request pass, or says why not. */
@@ -95,21 +95,22 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);
   const json = await invoke(method, message, callOf(request, request.signal));
-  const packed = isPacked(json) ? json : undefined;
-  const answer = dialectOf(method.dialect).success(restMessage(method.rpc), isPacked(json) ? "" : json, {
+  const written = isWritten(json) ? json : undefined;
+  const answer = dialectOf(method.dialect).success(restMessage(method.rpc), isWritten(json) ? "" : json, {
     status: method.httpStatus, raw: method.raw, attachment: method.attachment, requestId: request.requestId,
   });
   // Who writes its JSON itself may pack it: its plain answer, too, is only for who asked so.
   if (method.json === undefined) return answer;
   const headers = { ...answer.headers, vary: "accept-encoding" };
-  return packed === undefined ? { ...answer, headers } : { ...answer, headers: { ...headers, "content-encoding": packed.encoding }, body: packed.bytes };
+  if (written === undefined) return { ...answer, headers };
+  return { ...answer, headers: { ...headers, ...(written.encoding === undefined ? {} : { "content-encoding": written.encoding }) }, body: written.pieces };
 }
 
-function isPacked(json: string | Uint8Array | PackedJson): json is PackedJson {
-  return typeof json === "object" && "encoding" in json;
+function isWritten(json: string | Uint8Array | WrittenJson): json is WrittenJson {
+  return typeof json === "object" && "pieces" in json;
 }
 
-async function invoke(method: Method, message: MessageShape<DescMessage>, call: Call): Promise<string | Uint8Array | PackedJson> {
+async function invoke(method: Method, message: MessageShape<DescMessage>, call: Call): Promise<string | Uint8Array | WrittenJson> {
   if (method.json !== undefined) return await method.json(message, call);
   const handler = method.handler as UnaryHandler<DescMessage, DescMessage>;
   return writeRestJson(method.rpc, create(method.rpc.output, await handler(message, call)));
@@ -178,9 +179,14 @@ function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 
+/** Bytes of a body that is there as a whole. */
+export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): number {
+  return typeof body === "string" || body instanceof Uint8Array ? Buffer.byteLength(body) : body.reduce((sum, piece) => sum + piece.length, 0);
+}
+
 async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
   if (answer.status === 204) return { ...answer, body: "" };
-  if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(Buffer.byteLength(answer.body)) }, body: "" };
+  if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) }, body: "" };
   // Lets a stream that holds something already release it.
   await answer.body[Symbol.asyncIterator]().return?.();
   return { ...answer, body: "" };

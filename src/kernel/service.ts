@@ -51,14 +51,18 @@ export type Handlers<M extends GenServiceMethods> = {
   [K in keyof M]: M[K]["methodKind"] extends "server_streaming" ? StreamHandler<M[K]["input"], M[K]["output"]> : UnaryHandler<M[K]["input"], M[K]["output"]>;
 };
 
-/** REST JSON that was packed where it was written, for a client that takes it so (`acceptsGzip`). */
-export interface PackedJson {
-  readonly encoding: "gzip";
-  readonly bytes: Uint8Array;
+/**
+ * REST JSON in pieces of shared memory that are not changed any more: megabytes of it go from the thread that wrote it to the socket,
+ * and stand in the next document, without a copy. Without an encoding it is as it was written.
+ */
+export interface WrittenJson {
+  /** It was packed where it was written, for a client that takes it so (`acceptsGzip`). */
+  readonly encoding: "gzip" | undefined;
+  readonly pieces: readonly Uint8Array<SharedArrayBuffer>[];
 }
 
-/** Answers one request with its REST JSON as UTF-8, written where the service runs (`writeRestJson`). The bytes are the caller's and may move to another thread; those in shared memory stay, and are not changed any more. Throws StewardError. */
-export type JsonHandler = (request: MessageShape<DescMessage>, call: Call) => Promise<Uint8Array | PackedJson>;
+/** Answers one request with its REST JSON as UTF-8, written where the service runs (`writeRestJson`). The bytes are the caller's and may move to another thread. Throws StewardError. */
+export type JsonHandler = (request: MessageShape<DescMessage>, call: Call) => Promise<Uint8Array | WrittenJson>;
 
 /** A service's descriptor with its handlers. */
 export interface BoundService {

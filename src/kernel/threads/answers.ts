@@ -1,7 +1,7 @@
 /** Answers calls that came as bytes by the handlers of a service; the same on the main thread and in a thread of its own. */
 import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
 import { StewardError } from "../base/errors.ts";
-import { bodyTooLarge, type Call, type JsonHandler, type PackedJson, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler } from "../service.ts";
+import { bodyTooLarge, type Call, type JsonHandler, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler, type WrittenJson } from "../service.ts";
 import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
@@ -54,14 +54,15 @@ function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMe
   };
 }
 
-function jsonReply(written: Uint8Array | PackedJson): ThreadReply {
+function jsonReply(written: Uint8Array | WrittenJson): ThreadReply {
   if (written instanceof Uint8Array) return { meta: {}, body: written, chunks: undefined };
-  return { meta: { headers: { [PACKED]: written.encoding } }, body: written.bytes, chunks: undefined };
+  const { encoding, pieces } = written;
+  return { meta: encoding === undefined ? {} : { headers: { [PACKED]: encoding } }, body: NOTHING, pieces, chunks: undefined };
 }
 
 /** The JSON of a reply. */
-export function jsonOf({ meta, body }: ThreadReply): Uint8Array | PackedJson {
-  return meta.headers?.[PACKED] === "gzip" ? { encoding: "gzip", bytes: body } : body;
+export function jsonOf({ meta, body, pieces }: ThreadReply): Uint8Array | WrittenJson {
+  return pieces === undefined ? body : { encoding: meta.headers?.[PACKED] === "gzip" ? "gzip" : undefined, pieces };
 }
 
 function plainAnswer(route: PlainRoute): Answer {

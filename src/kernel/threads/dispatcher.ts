@@ -79,10 +79,10 @@ export class Dispatcher {
     const deadline = new StewardError("deadline", `took longer than ${deadlineMs} ms`);
     const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => this.#abort(running, deadline));
     try {
-      const { meta, body, chunks } = await this.#answer(message.method, message.body, message.encoding, createCall({ signal, requestId, ...caller }));
+      const { meta, body, pieces, chunks } = await this.#answer(message.method, message.body, message.encoding, createCall({ signal, requestId, ...caller }));
       timer[Symbol.dispose]();
       const { bytes, moved } = postedBytes(body);
-      this.#send(running, { kind: "reply", id, meta, body: bytes, more: chunks !== undefined }, moved);
+      this.#send(running, { kind: "reply", id, meta, body: bytes, pieces, more: chunks !== undefined }, moved);
       if (chunks === undefined) return;
       for await (const chunk of chunks) await this.#sendChunk(id, running, chunk);
       this.#send(running, { kind: "end", id });

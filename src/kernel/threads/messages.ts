@@ -64,7 +64,7 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: "started"; readonly services: readonly string[]; readonly plain: readonly PlainRow[] }
   | { readonly kind: "broken"; readonly error: ErrorMessage }
-  | { readonly kind: "reply"; readonly id: number; readonly meta: ReplyMeta; readonly body: Uint8Array; readonly more: boolean }
+  | { readonly kind: "reply"; readonly id: number; readonly meta: ReplyMeta; readonly body: Uint8Array; readonly pieces?: readonly Uint8Array<SharedArrayBuffer>[] | undefined; readonly more: boolean }
   | { readonly kind: "chunk"; readonly id: number; readonly body: Uint8Array }
   | { readonly kind: "end"; readonly id: number; readonly error?: ErrorMessage }
   | StateMessage
@@ -72,9 +72,8 @@ export type FromThread =
   | { readonly kind: "event"; readonly topic: string; readonly body: Uint8Array }
   | { readonly kind: "stopped" };
 
-/** Bytes as they are posted, with the buffers that move along. What is in shared memory is seen by both sides and is not copied. */
+/** Bytes as they are posted, with the buffers that move along. */
 export function postedBytes(body: Uint8Array): { readonly bytes: Uint8Array; readonly moved: readonly ArrayBuffer[] } {
-  if (body.buffer instanceof SharedArrayBuffer) return { bytes: body, moved: [] };
   const bytes = ownBytes(body);
   return { bytes, moved: bytes.byteLength === 0 ? [] : [bytes.buffer] };
 }

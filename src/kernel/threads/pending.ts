@@ -2,12 +2,12 @@
 import type { Clock } from "../base/clock.ts";
 import { readError } from "../base/error-message.ts";
 import { StewardError } from "../base/errors.ts";
-import { CREDIT, type FromThread, type ReplyMeta } from "./messages.ts";
+import { CREDIT, type FromThread } from "./messages.ts";
 import type { ThreadReply } from "./placed.ts";
 
 /** What an open call does with what comes for it. */
 interface Pending {
-  reply(meta: ReplyMeta, body: Uint8Array, more: boolean): void;
+  reply(reply: Extract<FromThread, { readonly kind: "reply" }>): void;
   chunk(body: Uint8Array): void;
   end(error: StewardError | undefined): void;
 }
@@ -77,10 +77,10 @@ export class PendingCalls {
     const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => giveUp(new StewardError("deadline", `${this.#thread} did not answer within ${deadlineMs} ms`)));
     signal.addEventListener("abort", aborted, { once: true });
     this.#open.set(id, {
-      reply(meta, body, more) {
+      reply({ meta, body, pieces, more }) {
         timer[Symbol.dispose]();
         if (!more) release();
-        resolve({ meta, body, chunks: more ? stream : undefined });
+        resolve({ meta, body, pieces, chunks: more ? stream : undefined });
       },
       chunk: (body) => stream.push(body),
       end(error) {
@@ -99,7 +99,7 @@ export class PendingCalls {
       this.#dropped += 1;
       return;
     }
-    if (message.kind === "reply") pending.reply(message.meta, message.body, message.more);
+    if (message.kind === "reply") pending.reply(message);
     else if (message.kind === "chunk") pending.chunk(message.body);
     else pending.end(message.error === undefined ? undefined : readError(`thread ${this.#thread}`, message.error));
   }

@@ -52,8 +52,10 @@ export interface CallOptions {
 /** An answer. */
 export interface ThreadReply {
   readonly meta: ReplyMeta;
-  /** The whole answer, or empty when it comes in chunks. */
+  /** The whole answer, or empty when it comes in chunks or pieces. */
   readonly body: Uint8Array;
+  /** The whole answer in pieces that both sides see (`WrittenJson`). */
+  readonly pieces?: readonly Uint8Array<SharedArrayBuffer>[] | undefined;
   /** A stream: one message a chunk, or pieces of a plain route's body. Leaving it early ends the handler. */
   readonly chunks: AsyncIterable<Uint8Array> | undefined;
 }

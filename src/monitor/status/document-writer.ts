@@ -8,6 +8,7 @@ import { NetworkStatusSchema } from "../../gen/steward/monitor/v1/collection_pb.
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { isWellKnown, jsonName } from "../../kernel/wire/style.ts";
 import { plainField, plainMessage } from "../../kernel/wire/write.ts";
+import { TextBlocks, type Pieces } from "./text-blocks.ts";
 import { Turns } from "./turns.ts";
 
 const INDENT = "  ";
@@ -15,9 +16,6 @@ const INDENT = "  ";
 const large: ReadonlySet<string> = new Set([StatusSchema.typeName, NetworkStatusSchema.typeName, CardinalityInfoSchema.typeName]);
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Text in pieces, which are shared between documents and never changed. */
-export type Pieces = readonly Uint8Array[];
-
 /** Writes, and remembers what it wrote. */
 export class DocumentWriter {
   /** Text of a list or message at a depth. */
@@ -57,20 +55,23 @@ export class DocumentWriter {
   }
 
   async #list(schema: DescMessage, items: readonly Message[], depth: number, turns: Turns): Promise<Pieces> {
-    const members: Pieces[] = [];
     if (large.has(schema.typeName)) {
+      const members: Pieces[] = [];
       for (const item of items) members.push(await this.#message(schema, item, depth + 1, turns));
       return enclosed("[", members, "]", depth);
     }
+    if (items.length === 0) return [Buffer.from("[]")];
+    const blocks = new TextBlocks();
     let texts: string[] = [];
     for (const [at, item] of items.entries()) {
-      texts.push(text(plainMessage(schema, item), depth + 1));
-      if (!turns.over && at < items.length - 1) continue;
-      members.push([Buffer.from(texts.join(`,${lineBreak(depth + 1)}`))]);
+      texts.push(at === 0 ? "[" : ",", lineBreak(depth + 1), text(plainMessage(schema, item), depth + 1));
+      if (!turns.over) continue;
+      blocks.add(texts.join(""));
       texts = [];
-      if (turns.over) await turns.give();
+      await turns.give();
     }
-    return enclosed("[", members, "]", depth);
+    blocks.add(`${texts.join("")}${lineBreak(depth)}]`);
+    return blocks.pieces();
   }
 
   async #remembered(value: object, depth: number, write: () => Promise<Pieces>): Promise<Pieces> {
@@ -80,17 +81,6 @@ export class DocumentWriter {
     known.set(depth, pieces);
     return pieces;
   }
-}
-
-/** One text in memory that all threads see: handing it out copies nothing. Not to be changed. */
-export function joined(pieces: Pieces): Uint8Array<SharedArrayBuffer> {
-  const bytes = new Uint8Array(new SharedArrayBuffer(pieces.reduce((sum, piece) => sum + piece.length, 0)));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
 
 /** JSON text as it stands inside of something that deep. */

@@ -2,24 +2,25 @@
  * Serves the documents from memory: put together once for all who ask within a moment, written where the monitor runs, so that the
  * thread which serves others only passes bytes on.
  */
-import { promisify } from "node:util";
-import { constants, gzip, type ZlibOptions } from "node:zlib";
-import { create, type DescMethod } from "@bufbuild/protobuf";
+import { constants, createGzip } from "node:zlib";
+import { create, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import { CardinalityInfoSchema } from "../../gen/steward/monitor/v1/cardinality_pb.ts";
 import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { StatusService } from "../../gen/steward/monitor/v1/status_service_pb.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { acceptsGzip } from "../../kernel/listen/accept-encoding.ts";
-import { bindService, type BoundService, type JsonHandler, type PackedJson } from "../../kernel/service.ts";
-import { DocumentWriter, joined } from "./document-writer.ts";
+import { bindService, type BoundService, type JsonHandler, type WrittenJson } from "../../kernel/service.ts";
+import { DocumentWriter } from "./document-writer.ts";
 import { createRefreshed } from "./refreshed.ts";
+import { shared } from "./text-blocks.ts";
 
 /** A document is at most so old when it is handed out; while it is asked for it is renewed before that, so that nobody waits. */
 const RENEW_MS = 200;
 const EXPIRE_MS = 500;
 /** Smaller documents are not worth packing. */
 const PACKED_BYTES = 16_384;
+const PACKED_CHUNK_BYTES = 2 ** 18;
 /** Between two documents of a stream, where the house does not say. */
 const WATCH_MS = 5_000;
 
@@ -28,7 +29,7 @@ export interface StatusApiDeps {
   readonly clock: Clock;
   readonly build: () => Promise<Status>;
   /** For tests that count; gzip when not given. */
-  readonly pack?: (bytes: Uint8Array) => Promise<PackedJson>;
+  readonly pack?: (text: WrittenJson) => Promise<WrittenJson>;
 }
 
 /** A form of a document that is made when it is needed first, and whether somebody asked for it: then the next one is made ahead. */
@@ -56,15 +57,16 @@ class Form<T> {
 /** One document with its texts. */
 interface Edition {
   readonly status: Status;
-  readonly text: Form<Uint8Array>;
-  readonly packed: Form<PackedJson>;
+  readonly text: Form<WrittenJson>;
+  readonly packed: Form<WrittenJson>;
 }
 
 /** The service bound to its handlers. */
 export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps): BoundService {
   const writer = new DocumentWriter();
+  const written = async <D extends DescMessage>(schema: D, document: MessageShape<D>): Promise<WrittenJson> => ({ encoding: undefined, pieces: shared(await writer.write(schema, document)) });
   const edition = (document: Status): Edition => {
-    const text = new Form(async () => joined(await writer.write(StatusSchema, document)));
+    const text = new Form(() => written(StatusSchema, document));
     return { status: document, text, packed: new Form(async () => pack(await text.ready())) };
   };
   const editions = createRefreshed<Edition>(clock, { renewMs: RENEW_MS, expireMs: EXPIRE_MS }, async (before) => {
@@ -91,18 +93,26 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
     async getStatus(_request, call) {
       const { text, packed } = await editions.get();
       if (!acceptsGzip(call.header("accept-encoding"))) return await text.ask();
-      const bytes = await text.ready();
-      return bytes.length < PACKED_BYTES ? bytes : await packed.ask();
+      const plain = await text.ready();
+      return lengthOf(plain) < PACKED_BYTES ? plain : await packed.ask();
     },
-    getConfigSummary: async () => joined(await writer.write(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema))),
-    getCardinality: async () => joined(await writer.write(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema))),
+    getConfigSummary: async () => await written(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema)),
+    getCardinality: async () => await written(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema)),
   };
   return { ...bound, json: (method: DescMethod) => json[method.localName] };
 }
 
-/** Packed beside the thread, in memory that all threads see. */
-async function gzipAll(bytes: Uint8Array): Promise<PackedJson> {
-  return { encoding: "gzip", bytes: joined([await gzipped(bytes, { level: constants.Z_BEST_SPEED })]) };
+function lengthOf({ pieces }: WrittenJson): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-const gzipped: (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
+/** Packed beside the thread, piece by piece. */
+function gzipAll({ pieces }: WrittenJson): Promise<WrittenJson> {
+  return new Promise((resolve, reject) => {
+    const zip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: PACKED_CHUNK_BYTES });
+    const packed: Buffer[] = [];
+    zip.on("data", (chunk: Buffer) => packed.push(chunk)).once("error", reject).once("end", () => resolve({ encoding: "gzip", pieces: shared(packed) }));
+    for (const piece of pieces) zip.write(piece);
+    zip.end();
+  });
+}

@@ -1,6 +1,7 @@
 /** The monitor's documents over every protocol, and the answers of its surface to what it does not serve. */
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { connect } from "node:http2";
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -35,6 +36,16 @@ function statusService(overrides: Partial<Handlers<typeof StatusService.method>>
       yield { status: { ...status, health: Health.HEALTHY } };
     },
     ...overrides,
+  });
+}
+
+/** As a thread hands them out. */
+function inPieces(bytes: Uint8Array, most: number): Uint8Array<SharedArrayBuffer>[] {
+  return Array.from({ length: Math.ceil(bytes.length / most) }, (_, at) => {
+    const part = bytes.subarray(at * most, (at + 1) * most);
+    const piece = new Uint8Array(new SharedArrayBuffer(part.length));
+    piece.set(part);
+    return piece;
   });
 }
 
@@ -75,11 +86,27 @@ describe("a document", () => {
 
   it("comes as it was packed where it was written, and says so", async () => {
     const packed = gzipSync('{"schema_version":1}\n');
-    const { url } = await startGateway({ services: [{ ...statusService(), json: () => () => Promise.resolve({ encoding: "gzip", bytes: packed }) }] });
+    const { url } = await startGateway({ services: [{ ...statusService(), json: () => () => Promise.resolve({ encoding: "gzip", pieces: inPieces(packed, 7) }) }] });
     const answer = await fetch(`${url}/api/status.json`);
     expect([answer.headers.get("content-encoding"), answer.headers.get("vary"), answer.headers.get("content-type")]).toEqual(["gzip", "accept-encoding", "application/json"]);
     expect(await answer.text()).toBe('{"schema_version":1}\n');
     expect((await ask(url, "HEAD", "/api/status.json")).headers["content-length"]).toBe(String(packed.length));
+  });
+
+  it("is whole when it comes in pieces, over HTTP/1.1 and HTTP/2, however long it is", async () => {
+    const long = Buffer.from(`{"schema_version":1,"text":"${"ä".repeat(2_000_000)}"}\n`);
+    const { url } = await startGateway({ services: [{ ...statusService(), json: () => () => Promise.resolve({ encoding: undefined, pieces: inPieces(long, 300_000) }) }] });
+    const answer = await fetch(`${url}/api/status.json`);
+    expect([answer.headers.get("content-length"), answer.headers.get("content-encoding"), answer.headers.get("vary")]).toEqual([String(long.length), null, "accept-encoding"]);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(long)).toBe(true);
+    expect((await ask(url, "HEAD", "/api/status.json")).headers["content-length"]).toBe(String(long.length));
+    const session = connect(url);
+    const got = await new Promise<Buffer[]>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      session.request({ ":path": "/api/status.json" }).on("data", (chunk: Buffer) => chunks.push(chunk)).once("end", () => resolve(chunks)).once("error", reject).end();
+    });
+    session.close();
+    expect(Buffer.concat(got).equals(long)).toBe(true);
   });
 
   it("of the configuration is a download", async () => {

@@ -8,7 +8,7 @@ import { StatusSchema, type Status } from "../../../src/gen/steward/monitor/v1/s
 import { writeMessage } from "../../../src/kernel/wire/write.ts";
 import type { NetworkOptions, NodeMetricsOptions, TailscaleOptions } from "../../../src/monitor/options.ts";
 import type { Key, SettingName } from "../../../src/monitor/providers/model.ts";
-import { DocumentWriter, joined } from "../../../src/monitor/status/document-writer.ts";
+import { DocumentWriter } from "../../../src/monitor/status/document-writer.ts";
 import { cardinality, configSummary, status as statusRows, type ContractRow } from "../../gateway/monitor/contract-table.ts";
 import { filled } from "../../gateway/monitor/documents.ts";
 import { mismatches } from "../../gateway/describe/schema-check.ts";
@@ -126,9 +126,9 @@ it("what is written in pieces is what would be written at once, also the second 
   const message = await stage.message();
   const writer = new DocumentWriter();
   const whole = `${writeMessage(StatusSchema, message, { indent: 2 })}\n`;
-  for (let at = 0; at < 2; at += 1) expect(Buffer.from(joined(await writer.write(StatusSchema, message))).toString()).toBe(whole);
+  for (let at = 0; at < 2; at += 1) expect(Buffer.concat(await writer.write(StatusSchema, message)).toString()).toBe(whole);
   const shared = filled(StatusSchema) as Status;
   const [row] = shared.networks;
   if (row !== undefined) [row.devices, row.cardinality] = [shared.devices, shared.cardinality];
-  for (const other of [create(StatusSchema), filled(StatusSchema) as Status, shared]) expect(Buffer.from(joined(await writer.write(StatusSchema, other))).toString()).toBe(`${writeMessage(StatusSchema, other, { indent: 2 })}\n`);
+  for (const other of [create(StatusSchema), filled(StatusSchema) as Status, shared]) expect(Buffer.concat(await writer.write(StatusSchema, other)).toString()).toBe(`${writeMessage(StatusSchema, other, { indent: 2 })}\n`);
 });

@@ -92,9 +92,9 @@ export async function startStage(options: MonitorOptions, providers: Readonly<Re
   if (service === undefined) throw new Error("the monitor has no service");
   const call = createCall({ signal: new AbortController().signal, requestId: "r" });
   const document = async (method: DescMethod): Promise<JsonObject> => {
-    const bytes = await (service.json?.(method)?.(create(method.input), call) ?? Promise.reject(new Error("not written here")));
-    if (!(bytes instanceof Uint8Array)) throw new Error("it is packed, and nobody asked for that");
-    return JSON.parse(Buffer.from(bytes).toString()) as JsonObject;
+    const written = await (service.json?.(method)?.(create(method.input), call) ?? Promise.reject(new Error("not written here")));
+    if (written instanceof Uint8Array || written.encoding !== undefined) throw new Error("it is packed, and nobody asked for that");
+    return JSON.parse(Buffer.concat(written.pieces).toString()) as JsonObject;
   };
   return {
     clock, service,

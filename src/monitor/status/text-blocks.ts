@@ -1,0 +1,81 @@
+/**
+ * Text in memory that all threads see. Fresh memory is dear: touching seven megabytes of it for the first time holds a thread for tens of
+ * milliseconds where two cores are busy, copying them into memory that is there takes less than one. So long text is put into blocks
+ * as it is written, once, and whoever needs it again gets the same blocks.
+ */
+
+/** Text in pieces, which are shared between documents and never changed. */
+export type Pieces = readonly Uint8Array[];
+
+const BLOCK_BYTES = 2 ** 20;
+/** Shorter text is copied into each document, so that documents do not come in a thousand pieces. */
+const SHARED_BYTES = 64 * 2 ** 10;
+
+/** Text that grows: blocks of shared memory, or one piece of plain memory while it is short. */
+export class TextBlocks {
+  #short: Uint8Array[] = [];
+  #shortBytes = 0;
+  readonly #full: Uint8Array[] = [];
+  #block: Uint8Array | undefined;
+  #used = 0;
+
+  add(text: string): void {
+    const bytes = Buffer.from(text);
+    if (this.#block !== undefined) return this.#fill(bytes);
+    this.#short.push(bytes);
+    this.#shortBytes += bytes.length;
+    if (this.#shortBytes < SHARED_BYTES) return;
+    for (const piece of this.#short) this.#fill(piece);
+    this.#short = [];
+  }
+
+  /** All of it; nothing may be added any more. */
+  pieces(): Pieces {
+    if (this.#block === undefined) return [Buffer.concat(this.#short)];
+    return [...this.#full, this.#block.subarray(0, this.#used)];
+  }
+
+  #fill(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#block?.length === this.#used) this.#full.push(this.#block);
+      if (this.#block === undefined || this.#block.length === this.#used) [this.#block, this.#used] = [new Uint8Array(new SharedArrayBuffer(BLOCK_BYTES)), 0];
+      const part = bytes.subarray(at, at + this.#block.length - this.#used);
+      this.#block.set(part, this.#used);
+      this.#used += part.length;
+      at += part.length;
+    }
+  }
+}
+
+/** The same text, all of it shared: long pieces as they are, what stands between them in one piece each. */
+export function shared(pieces: Pieces): Uint8Array<SharedArrayBuffer>[] {
+  const all: Uint8Array<SharedArrayBuffer>[] = [];
+  let between: Uint8Array[] = [];
+  const close = (): void => {
+    if (between.length > 0) all.push(joined(between));
+    between = [];
+  };
+  for (const piece of pieces) {
+    if (!isShared(piece)) between.push(piece);
+    else {
+      close();
+      all.push(piece);
+    }
+  }
+  close();
+  return all;
+}
+
+function isShared(piece: Uint8Array): piece is Uint8Array<SharedArrayBuffer> {
+  return piece.buffer instanceof SharedArrayBuffer;
+}
+
+function joined(pieces: Pieces): Uint8Array<SharedArrayBuffer> {
+  const bytes = new Uint8Array(new SharedArrayBuffer(pieces.reduce((sum, piece) => sum + piece.length, 0)));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
