@@ -76,8 +76,7 @@ export class Dispatcher {
   async #run(message: CallMessage, running: Running): Promise<void> {
     const { id, deadlineMs, requestId, caller } = message;
     const { signal } = running.stop;
-    const deadline = new StewardError("deadline", `took longer than ${deadlineMs} ms`);
-    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => this.#abort(running, deadline));
+    const timer = this.#clock.timer(this.#clock.monotonic() + deadlineMs, () => this.#abort(running, new StewardError("deadline", `took longer than ${deadlineMs} ms`)));
     try {
       const { meta, body, pieces, chunks } = await this.#answer(message.method, message.body, message.encoding, createCall({ signal, requestId, ...caller }));
       timer[Symbol.dispose]();

@@ -45,6 +45,11 @@ export function plainField(field: DescField, message: Message): JsonObject {
   return out as JsonObject;
 }
 
+/** Whether a field stands in any text at all, unlike a secret one. */
+export function isWritten(field: DescField): boolean {
+  return planOf(field.parent).byField.has(field);
+}
+
 /** Compiles the plan of a message type and of all it contains, so that a wrong declaration shows at start. */
 export function prepareWriter(schema: DescMessage): void {
   planOf(schema);

@@ -7,7 +7,7 @@ import { CardinalityInfoSchema } from "../../gen/steward/monitor/v1/cardinality_
 import { NetworkStatusSchema } from "../../gen/steward/monitor/v1/collection_pb.ts";
 import { StatusSchema } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { isWellKnown, jsonName } from "../../kernel/wire/style.ts";
-import { plainField, plainMessage } from "../../kernel/wire/write.ts";
+import { isWritten, plainField, plainMessage } from "../../kernel/wire/write.ts";
 import { TextBlocks, type Pieces } from "./text-blocks.ts";
 import { Turns } from "./turns.ts";
 
@@ -48,9 +48,8 @@ export class DocumentWriter {
 
   async #messages(field: DescField & { readonly message: DescMessage }, message: Message, depth: number, turns: Turns): Promise<Pieces | undefined> {
     const items = (message as unknown as Readonly<Record<string, readonly Message[]>>)[field.localName] ?? [];
-    // One element decides as well as all of them whether the list is left out.
-    const shown = { ...message, [field.localName]: items.slice(0, 1) };
-    if (Object.keys(plainField(field, shown)).length === 0) return undefined;
+    // Only an empty list may be left out by rule; to ask that of a full one would write it.
+    if (!isWritten(field) || (items.length === 0 && Object.keys(plainField(field, message)).length === 0)) return undefined;
     return await this.#remembered(items, depth, () => this.#list(field.message, items, depth, turns));
   }
 
