@@ -64,7 +64,8 @@ export class WriteQueue {
   readonly #deps: WriteQueueDeps;
   readonly #queue: Pending[] = [];
   readonly #waiting = new Map<Pending, Disposable>();
-  #rows: ReadonlyMap<string, number>;
+  /** As stored. */
+  readonly #rows: Map<string, number>;
   /** Counts that the group under way has changed. */
   readonly #changedRows = new Map<string, number>();
   #averageBytes = 0;
@@ -82,7 +83,7 @@ export class WriteQueue {
 
   constructor(deps: WriteQueueDeps) {
     this.#deps = deps;
-    this.#rows = deps.rows;
+    this.#rows = new Map(deps.rows);
   }
 
   get rows(): ReadonlyMap<string, number> {
@@ -161,7 +162,7 @@ export class WriteQueue {
         const { clock } = this.#deps;
         const beganMs = clock.monotonic();
         await this.#deps.file.transact(() => void (bytes = this.#runGroup(group, full)));
-        this.#rows = new Map([...this.#rows, ...this.#changedRows]);
+        for (const [name, rows] of this.#changedRows) this.#rows.set(name, rows);
         this.#committed(group);
         const endedMs = clock.monotonic();
         this.#restUntilMs = endedMs + (this.#deps.restMs?.({ bytes, tookMs: endedMs - beganMs }) ?? 0);
