@@ -52,13 +52,17 @@ export function houseJson(value: Uint8Array): unknown {
   return JSON.parse(Buffer.from(value).toString("utf8"));
 }
 
-/** Stores a house row; only inside a transaction. */
+/** Stores a house row; only inside a transaction, and not inside of a change, which must be able to take it back. */
 export function putHouse(file: LmdbFile, key: Uint8Array, value: unknown): void {
-  const house = file.store(HOUSE);
-  house.db.putSync(key, house.check.close(key, Buffer.from(JSON.stringify(value))));
+  file.store(HOUSE).db.putSync(key, houseBytes(file, key, value));
 }
 
-/** Takes a house row away; only inside a transaction. */
+/** A house row as it is stored. */
+export function houseBytes(file: LmdbFile, key: Uint8Array, value: unknown): Buffer {
+  return file.store(HOUSE).check.close(key, Buffer.from(JSON.stringify(value)));
+}
+
+/** Takes a house row away; where `putHouse` may be called. */
 export function removeHouse(file: LmdbFile, key: Uint8Array): void {
   file.store(HOUSE).db.removeSync(key);
 }

@@ -1,12 +1,13 @@
 /** The keyring of an open environment: stores the wrapped data keys among what the environment knows about itself. */
 import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { houseJson, KEY_WRITES, KEYRING, putHouse } from "./house.ts";
+import { houseJson, KEY_WRITES, KEYRING } from "./house.ts";
 import { RETIRE_WRITES } from "./key-ring.ts";
 import type { FreshRow, KeyRing, KeyringRow } from "./key-ring.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { FileSnapshot } from "./snapshot.ts";
 import { HOUSE } from "./table.ts";
+import type { FileTx } from "./transaction.ts";
 import type { Keyring } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
@@ -23,18 +24,18 @@ export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring 
   let rotating = false;
   let turn: Promise<unknown> = Promise.resolve();
   // One after the other: each row is made from the one before, once that is stored.
-  const store = (make: () => FreshRow, also: () => void = () => {}): Promise<void> => {
+  const store = (make: () => FreshRow, also: (tx: FileTx) => void = () => {}): Promise<void> => {
     const step = (): Promise<void> => queue.push((tx) => {
       const fresh = make();
-      putHouse(file, KEYRING, fresh.row);
-      also();
+      tx.putHouse(KEYRING, fresh.row);
+      also(tx);
       tx.after(() => fresh.adopt());
     });
     const done = turn.then(step, step);
     turn = done.catch(() => undefined);
     return done;
   };
-  const rotate = (): Promise<void> => store(() => ring.fresh(), () => putHouse(file, KEY_WRITES, 0));
+  const rotate = (): Promise<void> => store(() => ring.fresh(), (tx) => tx.putHouse(KEY_WRITES, 0));
   return {
     status: () => ({ sealed: ring.sealed, keys: ring.keys, writes: ring.writes }),
     async unseal(rootKey) {

@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { assert, StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { FORMAT, IDENTITY, MIGRATION, putHouse, removeHouse } from "./house.ts";
+import { FORMAT, IDENTITY, MIGRATION } from "./house.ts";
 import type { Identity, MigrationRow } from "./house.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { MAX_CHANGE_BYTES } from "./transaction.ts";
@@ -56,14 +56,14 @@ export async function migrate(deps: MigrateDeps, name: string, migrations: reado
   }
 }
 
-async function runChunk({ file, queue, version }: MigrateDeps, name: string, migration: Migration, cursor: readonly KeyPart[] | undefined): Promise<readonly KeyPart[] | undefined> {
+async function runChunk({ queue, version }: MigrateDeps, name: string, migration: Migration, cursor: readonly KeyPart[] | undefined): Promise<readonly KeyPart[] | undefined> {
   return await queue.push((tx) => {
     const next = migration.step(tx, cursor);
     assert(next === undefined || JSON.stringify(next) !== JSON.stringify(cursor), `the migration from schema ${migration.from} moves on`);
     const identity: Identity = { format: FORMAT, name, schema: migration.from + 1, writer: version };
-    putHouse(file, IDENTITY, identity);
-    if (next === undefined) removeHouse(file, MIGRATION);
-    else putHouse(file, MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
+    tx.putHouse(IDENTITY, identity);
+    if (next === undefined) tx.removeHouse(MIGRATION);
+    else tx.putHouse(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
     return next;
   });
 }

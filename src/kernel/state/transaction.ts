@@ -1,6 +1,7 @@
 /** One change to an environment: rows and their index entries move together, and how many rows there are is counted. */
 import { StewardError } from "../base/errors.ts";
-import { indexName, rowsName } from "./table.ts";
+import { houseBytes } from "./house.ts";
+import { HOUSE, indexName, rowsName } from "./table.ts";
 import { encodeKey } from "./key-bytes.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
@@ -66,6 +67,16 @@ export class FileTx extends FileSnapshot implements Tx {
       this.rows.set(table.name, this.count(table) - 1);
       return true;
     });
+  }
+
+  /** Stores a house row. */
+  putHouse(key: Uint8Array, value: unknown): void {
+    this.#write(() => this.#undo.put(this.file.store(HOUSE), key, houseBytes(this.file, key, value), true));
+  }
+
+  /** Takes a house row away. */
+  removeHouse(key: Uint8Array): void {
+    this.#remove(this.file.store(HOUSE), key);
   }
 
   after(effect: () => void): void {

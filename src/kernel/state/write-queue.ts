@@ -12,7 +12,7 @@ import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
 import { FileTx } from "./transaction.ts";
 import type { Reserve } from "./reserve.ts";
-import type { Tx, WriteOptions } from "./types.ts";
+import type { WriteOptions } from "./types.ts";
 
 /** Changes that may wait in line, and their bytes as far as the latest changes tell. */
 export const QUEUE_CHANGES: number = 10_000;
@@ -46,7 +46,7 @@ export interface WriteQueueDeps {
 interface Pending {
   readonly urgent: boolean;
   readonly guard: (() => void) | undefined;
-  readonly run: (tx: Tx) => unknown;
+  readonly run: (tx: FileTx) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Ran before, in a group that the full disk did not take. */
@@ -108,7 +108,7 @@ export class WriteQueue {
     return trouble === undefined ? undefined : ownWords(trouble);
   }
 
-  push<T>(change: (tx: Tx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {
+  push<T>(change: (tx: FileTx) => T, { urgent = false, guard }: WriteOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const pending: Pending = { urgent, guard, run: change, resolve: resolve as (value: unknown) => void, reject };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));

@@ -56,6 +56,25 @@ describe("an older store", () => {
     expect(env.read((snapshot) => [...snapshot.range(booksV2)])).toEqual(Array.from({ length: ROWS }, (_, at) => [at, bookV2(at)]));
   });
 
+  it("stays where it was when a step got over a refusal: neither its rows nor how far it came are stored", async () => {
+    const directory = await oldFile();
+    const careless: Migration = {
+      ...toV2,
+      step(tx, cursor) {
+        const next = toV2.step(tx, cursor);
+        try {
+          tx.put(booksV2, 2 ** 53, bookV2(0));
+        } catch {
+          // as if nothing had happened
+        }
+        return next;
+      },
+    };
+    await expect(openEnv(directory, { tables: [booksV2], schema: 2, migrations: [careless] })).rejects.toMatchObject({ code: "invalid" });
+    const env = await openEnv(directory, { tables: [booksV1], schema: 1 });
+    expect(env.read((snapshot) => [...snapshot.range(booksV1)])).toEqual(Array.from({ length: ROWS }, (_, at) => [at, bookV1(at)]));
+  });
+
   it("ends between two chunks with the signal's reason, and the next open goes on", async () => {
     const directory = await oldFile();
     const stop = new AbortController();
