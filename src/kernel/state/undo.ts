@@ -1,6 +1,6 @@
 /**
  * What a change has written, so that it can be taken back: changes share one transaction of LMDB, and one that throws leaves nothing
- * behind. LMDB's own way, a transaction inside the other, took a third of a small change's time.
+ * behind. LMDB's own way, a transaction inside the other, is dearer (docs/decisions/state-flushed.md).
  */
 import type { Store } from "./lmdb-file.ts";
 

@@ -16,6 +16,7 @@ const INDENT = "  ";
 const large: ReadonlySet<string> = new Set([StatusSchema.typeName, NetworkStatusSchema.typeName, CardinalityInfoSchema.typeName]);
 
 type Fields = Readonly<Record<string, unknown>>;
+
 /** Writes, and remembers what it wrote. */
 export class DocumentWriter {
   /** Text of a list or message at a depth. */
