@@ -15,6 +15,7 @@ import { GetStatusRequestSchema, StatusService } from "../gen/steward/monitor/v1
 import type { Clock } from "../kernel/base/clock.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createCall, type BoundService, type Call, type PlainRoute } from "../kernel/service.ts";
+import { wholeJson } from "../kernel/threads/answers.ts";
 import type { ThreadHost } from "../kernel/threads/placed.ts";
 import { ENGINE_TYPE } from "../tokens/engine/engine.ts";
 import type { Tokens } from "../tokens/service.ts";
@@ -39,8 +40,8 @@ export function landingPage({ monitor, dedup, tokens, clock }: LandingPlace, opt
 }
 
 async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, signal: AbortSignal): Promise<StatusJson> {
-  const { body } = await component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId: systemIds.uuid(), encoding: "json" });
-  return parseStatus(body);
+  const reply = await component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId: systemIds.uuid(), encoding: "json" });
+  return parseStatus(wholeJson(reply));
 }
 
 /** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */

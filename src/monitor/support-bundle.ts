@@ -6,7 +6,7 @@ import type { Clock } from "../kernel/base/clock.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Call, PlainAnswer, PlainRoute } from "../kernel/service.ts";
 import type { ThreadHost } from "../kernel/threads/placed.ts";
-import { ownBytes } from "../kernel/threads/messages.ts";
+import { wholeJson } from "../kernel/threads/answers.ts";
 import { supportBundle } from "../../workers/bundle/tasks.ts";
 
 const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
@@ -28,9 +28,9 @@ export function supportBundleRoute(deps: SupportBundleDeps): PlainRoute {
 }
 
 async function answer({ monitor, pool, clock, version }: SupportBundleDeps, devices: boolean, { signal, requestId }: Call): Promise<PlainAnswer> {
-  const { body } = await monitor.component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId, encoding: "json" });
+  const reply = await monitor.component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId, encoding: "json" });
   const atMs = clock.now();
-  const status = ownBytes(body);
+  const status = wholeJson(reply);
   const archive = await pool.run(supportBundle, { status, atMs, version, devices }, { signal, transfer: [status.buffer] });
   const stamp = new Date(atMs).toISOString().replace(/[-:]|\.\d+/g, "");
   return { status: 200, headers: { "content-type": "application/zip", "content-disposition": `attachment; filename="steward-support-${version}-${stamp}.zip"` }, body: archive };

@@ -69,6 +69,12 @@ describe("the admin surface without a token", () => {
     expect([status.config.schema_version, status.cardinality.schema_version]).toEqual([1, 1]);
   });
 
+  it("shows what the monitor says on the page", async () => {
+    const page = await rawRequest(daemon.url, "GET", "/");
+    const status = JSON.parse((await rawRequest(daemon.url, "GET", "/api/status.json")).text) as { service: { version: string } };
+    expect([page.text.includes("does not answer"), page.text.includes(status.service.version)]).toEqual([false, true]);
+  });
+
   it("answers the same by Connect", async () => {
     const { json } = await rest(daemon, "POST", STATUS_RPC, {}, connect);
     expect(json.status).toMatchObject({ schemaVersion: 1, provider: "tailscale", health: "HEALTH_HEALTHY" });

@@ -33,6 +33,17 @@ describe("/api/support-bundle.zip", () => {
     }
   });
 
+  it("takes a status in pieces", async () => {
+    const text = Buffer.from(JSON.stringify(status));
+    const pieces = [text.subarray(0, 9), text.subarray(9)].map((part) => {
+      const piece = new Uint8Array(new SharedArrayBuffer(part.length));
+      piece.set(part);
+      return piece;
+    });
+    const { body } = await route(() => Promise.resolve({ meta: {}, body: new Uint8Array(), pieces, chunks: undefined })).handle(request("include_devices=1"), call);
+    expect(JSON.parse(Buffer.from(unzipSync(body as Uint8Array)["devices.json"] ?? []).toString())).toMatchObject([{ name: "d" }]);
+  });
+
   it("is not there while the monitor does not run", async () => {
     await expect(route(() => Promise.reject(new StewardError("not_ready", "monitor is not running"))).handle(request(""), call)).rejects.toMatchObject({ code: "not_ready" });
   });

@@ -65,6 +65,18 @@ export function jsonOf({ meta, body, pieces }: ThreadReply): Uint8Array | Writte
   return pieces === undefined ? body : { encoding: meta.headers?.[PACKED] === "gzip" ? "gzip" : undefined, pieces };
 }
 
+/** The JSON of a reply in one piece that is the caller's own; for a call whose headers do not take it packed. */
+export function wholeJson({ body, pieces }: ThreadReply): Uint8Array<ArrayBuffer> {
+  if (pieces === undefined) return ownBytes(body);
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
 function plainAnswer(route: PlainRoute): Answer {
   return async (_name, body, _encoding, call) => {
     const { status, headers, body: answer } = await route.handle(readPlainRequest(body, call), call);
