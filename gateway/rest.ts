@@ -7,6 +7,7 @@ import type { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
+import { bytesIn } from "../src/kernel/base/pieces.ts";
 import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler, type WrittenJson } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
@@ -181,7 +182,7 @@ function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint
 
 /** Bytes of a body that is there as a whole. */
 export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): number {
-  return typeof body === "string" || body instanceof Uint8Array ? Buffer.byteLength(body) : body.reduce((sum, piece) => sum + piece.length, 0);
+  return typeof body === "string" || body instanceof Uint8Array ? Buffer.byteLength(body) : bytesIn(body);
 }
 
 async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {

@@ -1,6 +1,7 @@
 /** Answers calls that came as bytes by the handlers of a service; the same on the main thread and in a thread of its own. */
 import { create, fromBinary, toBinary, type DescMethod, type MessageInitShape, type DescMessage } from "@bufbuild/protobuf";
 import { StewardError } from "../base/errors.ts";
+import { bytesIn, copyPieces } from "../base/pieces.ts";
 import { bodyTooLarge, type Call, type JsonHandler, type PlainRequest, type PlainRoute, type Service, type StreamHandler, type UnaryHandler, type WrittenJson } from "../service.ts";
 import { writeRestJson } from "../wire/rest-json.ts";
 import { ownBytes, type Encoding, type PlainRow } from "./messages.ts";
@@ -67,14 +68,7 @@ export function jsonOf({ meta, body, pieces }: ThreadReply): Uint8Array | Writte
 
 /** The JSON of a reply in one piece that is the caller's own; for a call whose headers do not take it packed. */
 export function wholeJson({ body, pieces }: ThreadReply): Uint8Array<ArrayBuffer> {
-  if (pieces === undefined) return ownBytes(body);
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return pieces === undefined ? ownBytes(body) : copyPieces(pieces, new Uint8Array(bytesIn(pieces)));
 }
 
 function plainAnswer(route: PlainRoute): Answer {

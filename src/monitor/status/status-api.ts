@@ -9,6 +9,7 @@ import { CardinalityInfoSchema } from "../../gen/steward/monitor/v1/cardinality_
 import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { StatusService } from "../../gen/steward/monitor/v1/status_service_pb.ts";
 import { delay, type Clock } from "../../kernel/base/clock.ts";
+import { bytesIn } from "../../kernel/base/pieces.ts";
 import { acceptsGzip } from "../../kernel/listen/accept-encoding.ts";
 import { bindService, type BoundService, type JsonHandler, type WrittenJson } from "../../kernel/service.ts";
 import { DocumentWriter } from "./document-writer.ts";
@@ -94,16 +95,12 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
       const { text, packed } = await editions.get();
       if (!acceptsGzip(call.header("accept-encoding"))) return await text.ask();
       const plain = await text.ready();
-      return lengthOf(plain) < PACKED_BYTES ? plain : await packed.ask();
+      return bytesIn(plain.pieces) < PACKED_BYTES ? plain : await packed.ask();
     },
     getConfigSummary: async () => await written(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema)),
     getCardinality: async () => await written(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema)),
   };
   return { ...bound, json: (method: DescMethod) => json[method.localName] };
-}
-
-function lengthOf({ pieces }: WrittenJson): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** Packed beside the thread, piece by piece. */

@@ -3,6 +3,7 @@
  * milliseconds where two cores are busy, copying them into memory that is there takes less than one. So long text is put into blocks
  * as it is written, once, and whoever needs it again gets the same blocks.
  */
+import { bytesIn, copyPieces } from "../../kernel/base/pieces.ts";
 
 /** Text in pieces, which are shared between documents and never changed. */
 export type Pieces = readonly Uint8Array[];
@@ -52,7 +53,7 @@ export function shared(pieces: Pieces): Uint8Array<SharedArrayBuffer>[] {
   const all: Uint8Array<SharedArrayBuffer>[] = [];
   let between: Uint8Array[] = [];
   const close = (): void => {
-    if (between.length > 0) all.push(joined(between));
+    if (between.length > 0) all.push(copyPieces(between, new Uint8Array(new SharedArrayBuffer(bytesIn(between)))));
     between = [];
   };
   for (const piece of pieces) {
@@ -68,14 +69,4 @@ export function shared(pieces: Pieces): Uint8Array<SharedArrayBuffer>[] {
 
 function isShared(piece: Uint8Array): piece is Uint8Array<SharedArrayBuffer> {
   return piece.buffer instanceof SharedArrayBuffer;
-}
-
-function joined(pieces: Pieces): Uint8Array<SharedArrayBuffer> {
-  const bytes = new Uint8Array(new SharedArrayBuffer(pieces.reduce((sum, piece) => sum + piece.length, 0)));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
