@@ -6,7 +6,7 @@ import { StewardError } from "../src/kernel/base/errors.ts";
 import { cut, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
-import { bodyBytes, type RestAnswer, type RestRequest } from "./rest.ts";
+import { bodyBytes, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** A request's head in the gateway's form. `headers` has the authority as `host`, over HTTP/2 too. */
@@ -127,7 +127,7 @@ export interface StreamEnds {
 export async function writeAnswer(request: ServerRequest, response: ServerResponse, answer: RestAnswer, ends: StreamEnds): Promise<void> {
   const bare = answer.status === 204 || answer.status === 304;
   const body = bare ? "" : answer.body;
-  if (typeof body === "string" || !(Symbol.asyncIterator in body)) {
+  if (!isStream(body)) {
     const length = bare || answer.headers["content-length"] !== undefined ? {} : { "content-length": String(bodyBytes(body)) };
     response.writeHead(answer.status, { ...answer.headers, ...length });
     writeWhole(response, body);

@@ -176,7 +176,8 @@ async function* watched(body: AsyncIterable<string | Uint8Array>, route: Route, 
   }
 }
 
-function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint8Array> {
+/** Whether a body comes bit by bit, so that nobody knows its length. */
+export function isStream(body: RestAnswer["body"]): body is AsyncIterable<string | Uint8Array> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 

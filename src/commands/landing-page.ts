@@ -1,5 +1,5 @@
 /** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
-import { create, toBinary, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createAssets } from "../../gateway/web/assets.ts";
 import type { ArchiveFacts, HouseFacts, TokenFacts } from "../../gateway/web/landing/house.ts";
@@ -11,16 +11,13 @@ import { AnalysisService } from "../gen/steward/dedup/v1/analysis_pb.ts";
 import { DuplicateService } from "../gen/steward/dedup/v1/duplicates_pb.ts";
 import { GroupStatus } from "../gen/steward/dedup/v1/groups_pb.ts";
 import { SyncService } from "../gen/steward/dedup/v1/sync_pb.ts";
-import { GetStatusRequestSchema, StatusService } from "../gen/steward/monitor/v1/status_service_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createCall, type BoundService, type Call, type PlainRoute } from "../kernel/service.ts";
-import { wholeJson } from "../kernel/threads/answers.ts";
 import type { ThreadHost } from "../kernel/threads/placed.ts";
+import { askStatus } from "../monitor/status/ask-status.ts";
 import { ENGINE_TYPE } from "../tokens/engine/engine.ts";
 import type { Tokens } from "../tokens/service.ts";
-
-const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
 
 /** What it tells of; a service that is off is not given. */
 export interface LandingPlace {
@@ -40,8 +37,7 @@ export function landingPage({ monitor, dedup, tokens, clock }: LandingPlace, opt
 }
 
 async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, signal: AbortSignal): Promise<StatusJson> {
-  const reply = await component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId: systemIds.uuid(), encoding: "json" });
-  return parseStatus(wholeJson(reply));
+  return parseStatus(await askStatus(component, { signal, requestId: systemIds.uuid() }));
 }
 
 /** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */

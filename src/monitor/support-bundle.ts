@@ -1,15 +1,11 @@
 /** `GET /api/support-bundle.zip`: what helps somebody else to understand this Steward, without secrets and, unless asked for, without devices (facts, monitor-api §5.6). */
-import { toBinary, create } from "@bufbuild/protobuf";
-import { GetStatusRequestSchema, StatusService } from "../gen/steward/monitor/v1/status_service_pb.ts";
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { Call, PlainAnswer, PlainRoute } from "../kernel/service.ts";
 import type { ThreadHost } from "../kernel/threads/placed.ts";
-import { wholeJson } from "../kernel/threads/answers.ts";
 import { supportBundle } from "../../workers/bundle/tasks.ts";
-
-const STATUS = `${StatusService.typeName}/${StatusService.method.getStatus.name}`;
+import { askStatus } from "./status/ask-status.ts";
 
 /** What it is made with. */
 export interface SupportBundleDeps {
@@ -28,9 +24,8 @@ export function supportBundleRoute(deps: SupportBundleDeps): PlainRoute {
 }
 
 async function answer({ monitor, pool, clock, version }: SupportBundleDeps, devices: boolean, { signal, requestId }: Call): Promise<PlainAnswer> {
-  const reply = await monitor.component.call(STATUS, toBinary(GetStatusRequestSchema, create(GetStatusRequestSchema)), { signal, requestId, encoding: "json" });
+  const status = await askStatus(monitor.component, { signal, requestId });
   const atMs = clock.now();
-  const status = wholeJson(reply);
   const archive = await pool.run(supportBundle, { status, atMs, version, devices }, { signal, transfer: [status.buffer] });
   const stamp = new Date(atMs).toISOString().replace(/[-:]|\.\d+/g, "");
   return { status: 200, headers: { "content-type": "application/zip", "content-disposition": `attachment; filename="steward-support-${version}-${stamp}.zip"` }, body: archive };

@@ -115,7 +115,7 @@ export class FileTx extends FileSnapshot implements Tx {
       for (const [id, entry] of fresh) {
         if (stale.has(id)) continue;
         if (index.unique && this.raw(entries, entry) !== undefined) throw taken(table, index, index.of(value, key));
-        this.#store(entries, entry, bytes, true);
+        this.#store(entries, entry, bytes, false); // what was this row's is among the stale, and what is another's was refused
       }
     }
   }
