@@ -228,6 +228,17 @@ export interface AuditRequest {
   readonly wrapTtlMs: number | undefined;
   readonly granting: readonly string[];
   readonly allowed: boolean;
+  /** What the devices wrote of it, for the records of its answer; theirs alone. */
+  written?: WrittenRequest[];
+}
+
+/** The part of a request that both of its records show, as one device writes it. */
+export interface WrittenRequest {
+  /** Told apart from a copy with other content. */
+  readonly of: AuditRequest;
+  readonly by: object;
+  readonly auth: string;
+  readonly request: string;
 }
 
 /** Where a request went. */

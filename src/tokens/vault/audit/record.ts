@@ -1,7 +1,7 @@
 /** The records of the audit: one line of JSON each, in the shape and order that readers of Vault's audit files know (facts §2.7). */
 import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Data } from "../../logical/types.ts";
-import type { AuditMount, AuditRequest, AuditResponse, TokenEntry } from "../types.ts";
+import type { AuditMount, AuditRequest, AuditResponse, TokenEntry, WrittenRequest } from "../types.ts";
 import { hashedJson, type Hash } from "./hash.ts";
 
 /** Tokens whose hashes are kept. */
@@ -33,8 +33,7 @@ interface Hashed {
 /** A recorder over the hash of its device. */
 export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
   const kept = new Map<string, Hashed>();
-  /** What two records of a request have in common, and all those of a token. */
-  const ofRequests = new WeakMap<AuditRequest, { readonly auth: string; readonly request: string }>();
+  /** What all records of a token have in common. */
   const ofEntries = new WeakMap<TokenEntry, { readonly identity: string; readonly remainder: string }>();
   const accessorOf = (accessor: string): string => (options.hmacAccessor && accessor !== "" ? hash(accessor) : accessor);
 
@@ -65,12 +64,19 @@ export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
     return fresh;
   }
 
-  function common(request: AuditRequest): { readonly auth: string; readonly request: string } {
-    const known = ofRequests.get(request);
+  // Kept with the request: entries of a WeakMap outlive the young ones' collections, and there are two thousand requests a second.
+  function common(request: AuditRequest): WrittenRequest {
+    const known = request.written?.find((written) => written.by === kept && written.of === request);
     if (known !== undefined) return known;
-    const fresh = { auth: auth(request), request: asked(request) };
-    ofRequests.set(request, fresh);
+    const fresh: WrittenRequest = { of: request, by: kept, auth: auth(request), request: asked(request) };
+    if (request.written === undefined) request.written = [fresh];
+    else request.written.push(fresh);
     return fresh;
+  }
+
+  function shared(request: AuditRequest): Members {
+    const { auth, request: asked } = common(request);
+    return { auth, request: asked };
   }
 
   function asked(request: AuditRequest): string {
@@ -99,8 +105,8 @@ export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
 
   const line = (nowMs: number, type: string, members: Members): string => `${options.prefix}${object({ time: text(rfc3339(nowMs)), type: text(type), ...members })}\n`;
   return {
-    request: (nowMs, request, error) => line(nowMs, "request", { ...common(request), error: textOrNone(error) }),
-    response: (nowMs, request, response) => line(nowMs, "response", { ...common(request), response: answered(nowMs, request, response) }),
+    request: (nowMs, request, error) => line(nowMs, "request", { ...shared(request), error: textOrNone(error) }),
+    response: (nowMs, request, response) => line(nowMs, "response", { ...shared(request), response: answered(nowMs, request, response) }),
     test: (nowMs, id) => line(nowMs, "request", {
       auth: "{\"token_type\":\"default\"}", request: object({ id: text(id), operation: text("update"), namespace: "{\"id\":\"root\"}", path: text("sys/audit/test") }),
     }),

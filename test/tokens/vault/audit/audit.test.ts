@@ -54,6 +54,16 @@ describe("the audit", () => {
     expect(foreign.auth).toMatchObject({ client_token: audit.hash("file/", "hvs.unknown"), token_type: "default" });
   });
 
+  it("writes each device's own words of a request, and a copy of it with other content anew", async () => {
+    const { audit, directory, lines } = await createAuditBench([plain, { ...plain, filePath: "second.log", hmacAccessor: false }]);
+    await audit.request(request);
+    await audit.response({ ...request, allowed: false, granting: [] }, { error: "permission denied" });
+    const [, asked, answered] = lines();
+    expect([asked.auth.policy_results.allowed, answered.auth.policy_results]).toEqual([true, { allowed: false }]);
+    const second = readFileSync(join(directory, "second.log"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as typeof asked);
+    expect(second.slice(1).map((line) => line.auth.accessor)).toEqual(["accessor-of-it", "accessor-of-it"]);
+  });
+
   it("hashes with a salt of the device's own that is stored sealed and stays", async () => {
     const { again, audit, env } = await createAuditBench([plain, { ...plain, filePath: "second.log" }]);
     const salt = Buffer.from(env.read((snapshot) => snapshot.get(auditSalts, "audit.log")) ?? []);
