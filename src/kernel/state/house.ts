@@ -52,14 +52,15 @@ export function houseJson(value: Uint8Array): unknown {
   return JSON.parse(Buffer.from(value).toString("utf8"));
 }
 
-/** Stores a house row; only inside a transaction, and not inside of a change, which must be able to take it back. */
+/** Stores a house row; only inside a transaction of the file. A change has a way of its own. */
 export function putHouse(file: LmdbFile, key: Uint8Array, value: unknown): void {
-  file.store(HOUSE).db.putSync(key, houseBytes(file, key, value));
+  const { db, check } = file.store(HOUSE);
+  db.putSync(key, check.close(key, houseText(value)));
 }
 
-/** A house row as it is stored. */
-export function houseBytes(file: LmdbFile, key: Uint8Array, value: unknown): Buffer {
-  return file.store(HOUSE).check.close(key, Buffer.from(JSON.stringify(value)));
+/** The content of a house row. */
+export function houseText(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
 }
 
 /** Takes a house row away; where `putHouse` may be called. */

@@ -15,6 +15,7 @@ import type { RowCheck } from "./row-check.ts";
 import { createSealedCheck } from "./sealed-check.ts";
 import { HOUSE, indexName, rowsName } from "./table.ts";
 import type { AnyTable } from "./types.ts";
+import type { Write } from "./unstored.ts";
 
 /** With less room than this, a failed write is put down to the full disk; about two groups of changes. */
 const SHORT_OF_SPACE_BYTES = 8 * 2 ** 20;
@@ -42,6 +43,8 @@ export interface LmdbFile {
   size(): { fileBytes: number; usedBytes: number };
   /** Runs the steps in one transaction; resolves when it is flushed, rejects with a StewardError when it cannot be. */
   transact(steps: () => void): Promise<void>;
+  /** Stores writes in one transaction, in their order, on LMDB's own thread; resolves and rejects as `transact` does. One call at a time. */
+  storeAll(writes: readonly Write[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -84,7 +87,8 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
   const checks = rowChecks(tables, ring);
   allocateLockFile(path);
   // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
-  const root = open<Buffer, Uint8Array>({ path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES });
+  const options = { path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, txnStartThreshold: 1, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES } as const;
+  const root = open<Buffer, Uint8Array>(options);
   const stores = new Map([...checks].map(([name, check]) => {
     const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
     return [name, { name, db, check }] as const;
@@ -111,8 +115,26 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
         throw await fromLmdbError(error, path);
       }
     },
+    async storeAll(writes) {
+      try {
+        await whileStoring(() => batch(root, writes));
+      } catch (error) {
+        throw await fromLmdbError(error, path);
+      }
+    },
     close: () => whileStoring(() => root.close()),
   };
+}
+
+/** The block of a batch is stored whole. The empty one behind it makes the thread begin now and not in the next turn of the loop. */
+async function batch(root: RootDatabase<Buffer, Uint8Array>, writes: readonly Write[]): Promise<void> {
+  const stored = root.batch(() => {
+    for (const { store, key, stored } of writes) {
+      if (stored === undefined) void store.db.remove(key);
+      else void store.db.put(key, stored);
+    }
+  });
+  await Promise.all([stored, root.batch(() => undefined)]);
 }
 
 function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<string, RowCheck> {

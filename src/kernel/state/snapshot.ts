@@ -62,14 +62,14 @@ export class FileSnapshot implements Snapshot {
 
   /** The verified value of a key. Throws `corrupt` when its check word does not fit. */
   raw(store: Store, key: Uint8Array): Uint8Array | undefined {
-    this.#assertOpen();
+    this.assertOpen();
     const stored = guarded(this.file.path, () => store.db.getBinary(key));
     return stored === undefined ? undefined : openRow(store, key, stored);
   }
 
   /** Whether there is a row, damaged or not. */
   has(store: Store, key: Uint8Array): boolean {
-    this.#assertOpen();
+    this.assertOpen();
     return guarded(this.file.path, () => store.db.doesExist(key));
   }
 
@@ -89,7 +89,7 @@ export class FileSnapshot implements Snapshot {
 
   /** At most `rows` entries of a span, fewer when they reach 1 MiB; none when the span is empty. */
   chunk(store: Store, span: Span, options: { readonly reverse: boolean; readonly rows: number }): Entry[] {
-    this.#assertOpen();
+    this.assertOpen();
     const { start, end } = span;
     if (start !== undefined && end !== undefined && Buffer.compare(start, end) >= 0) return [];
     const entries: Entry[] = [];
@@ -107,7 +107,8 @@ export class FileSnapshot implements Snapshot {
     return entries;
   }
 
-  #assertOpen(): void {
+  /** Throws once `end` was called. */
+  protected assertOpen(): void {
     assert(!this.#ended, "a snapshot is used only while its view or change runs");
   }
 }

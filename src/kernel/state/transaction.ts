@@ -1,13 +1,17 @@
-/** One change to an environment: rows and their index entries move together, and how many rows there are is counted. */
+/**
+ * One change to an environment: rows and their index entries move together, and how many rows there are is counted. What it writes is
+ * for LMDB to store later, with its group; it reads what the changes before it wrote as if that was stored.
+ */
 import { StewardError } from "../base/errors.ts";
-import { houseBytes } from "./house.ts";
+import { houseText } from "./house.ts";
 import { HOUSE, indexName, rowsName } from "./table.ts";
 import { encodeKey } from "./key-bytes.ts";
-import { lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
-import { FileSnapshot } from "./snapshot.ts";
+import { FileSnapshot, justAfter } from "./snapshot.ts";
+import type { Entry, Span } from "./snapshot.ts";
 import type { AnyTable, Index, Table, Tx } from "./types.ts";
-import { UndoLog } from "./undo.ts";
+import { merged, writeOf } from "./unstored.ts";
+import type { Unstored, Write } from "./unstored.ts";
 
 /** The most that one change may write: keys and values of rows and index entries together. */
 export const MAX_CHANGE_BYTES: number = 2 ** 20;
@@ -21,12 +25,17 @@ export interface ChangeRules {
   readonly rowsOf: (table: string) => number;
   /** Set when the file has reached its ceiling: only deletions are taken. */
   readonly full: StewardError | undefined;
+  /** What the changes before it wrote; its own writes join it. */
+  readonly unstored: Unstored;
 }
 
 /** The transaction that a change sees. */
 export class FileTx extends FileSnapshot implements Tx {
   readonly #rules: ChangeRules;
-  readonly #undo = new UndoLog();
+  /** In the order they were made. */
+  readonly writes: Write[] = [];
+  /** What each of them replaced among the unstored. */
+  readonly #replaced: (Write | undefined)[] = [];
   /** Tables whose count may have changed, with their new count. */
   readonly rows: Map<string, number> = new Map();
   readonly effects: (() => void)[] = [];
@@ -52,7 +61,7 @@ export class FileTx extends FileSnapshot implements Tx {
       const before = this.#before(table, store, bytes);
       if (!before.exists) this.#countOneMore(table);
       this.#putIndexes(table, { key, bytes, before: before.value, value });
-      this.#store(store, bytes, table.value.write(value), before.exists);
+      this.#store(store, bytes, table.value.write(value));
     });
   }
 
@@ -63,7 +72,7 @@ export class FileTx extends FileSnapshot implements Tx {
       const { exists, value } = this.#before(table, store, bytes);
       if (!exists) return false;
       if (value !== undefined) this.#removeIndexes(table, { key, bytes, value: table.value.read(value) });
-      this.#remove(store, bytes);
+      this.#write(store, bytes, undefined);
       this.rows.set(table.name, this.count(table) - 1);
       return true;
     });
@@ -71,21 +80,50 @@ export class FileTx extends FileSnapshot implements Tx {
 
   /** Stores a house row. */
   putHouse(key: Uint8Array, value: unknown): void {
-    this.#write(() => this.#undo.put(this.file.store(HOUSE), key, houseBytes(this.file, key, value), true));
+    this.#write(this.file.store(HOUSE), key, houseText(value));
   }
 
   /** Takes a house row away. */
   removeHouse(key: Uint8Array): void {
-    this.#remove(this.file.store(HOUSE), key);
+    this.#write(this.file.store(HOUSE), key, undefined);
+  }
+
+  override raw(store: Store, key: Uint8Array): Uint8Array | undefined {
+    this.assertOpen();
+    const write = this.#rules.unstored.find(store, key);
+    if (write === undefined) return super.raw(store, key);
+    store.check.assertOpen();
+    return write.value === undefined ? undefined : Uint8Array.from(write.value);
+  }
+
+  override has(store: Store, key: Uint8Array): boolean {
+    this.assertOpen();
+    const write = this.#rules.unstored.find(store, key);
+    return write === undefined ? super.has(store, key) : write.value !== undefined;
+  }
+
+  override chunk(store: Store, span: Span, options: { readonly reverse: boolean; readonly rows: number }): Entry[] {
+    const { unstored } = this.#rules;
+    if (!unstored.has(store)) return super.chunk(store, span, options);
+    store.check.assertOpen();
+    for (let rest = span; ;) {
+      const stored = super.chunk(store, rest, options);
+      const last = stored.at(-1);
+      // Behind the last of a chunk LMDB may have more, which comes before what is unstored there.
+      const known = last === undefined ? rest : options.reverse ? { start: last.key, end: rest.end } : { start: rest.start, end: justAfter(last.key) };
+      const entries = merged(stored, unstored.within(store, known, options.reverse), options.reverse);
+      if (entries.length > 0 || last === undefined) return entries.slice(0, options.rows);
+      rest = options.reverse ? { start: rest.start, end: last.key } : { start: justAfter(last.key), end: rest.end };
+    }
   }
 
   after(effect: () => void): void {
     this.effects.push(effect);
   }
 
-  /** Takes back what was written; the counts and effects are not to be used any more. When this throws, nothing of the transaction may be stored. */
+  /** Takes back what was written; writes, counts and effects are not to be used any more. */
   takeBack(): void {
-    this.#write(() => this.#undo.takeBack());
+    for (let write = this.writes.pop(); write !== undefined; write = this.writes.pop()) this.#rules.unstored.takeBack(write, this.#replaced.pop());
   }
 
   /** The row that a change replaces. Only indexes ask for its value, which may be long or encrypted. */
@@ -101,7 +139,7 @@ export class FileTx extends FileSnapshot implements Tx {
   #removeIndexes<K, V>(table: Table<K, V>, row: { key: K; bytes: Uint8Array; value: V }): void {
     for (const index of table.indexes) {
       const entries = this.file.store(indexName(table, index));
-      for (const entry of indexKeys(index, row).values()) this.#remove(entries, entry);
+      for (const entry of indexKeys(index, row).values()) this.#write(entries, entry, undefined);
     }
   }
 
@@ -111,11 +149,11 @@ export class FileTx extends FileSnapshot implements Tx {
       const entries = this.file.store(indexName(table, index));
       const fresh = indexKeys(index, { key, bytes, value });
       const stale = before === undefined ? new Map<string, Uint8Array>() : indexKeys(index, { key, bytes, value: table.value.read(before) });
-      for (const [id, entry] of stale) if (!fresh.has(id)) this.#remove(entries, entry);
+      for (const [id, entry] of stale) if (!fresh.has(id)) this.#write(entries, entry, undefined);
       for (const [id, entry] of fresh) {
         if (stale.has(id)) continue;
         if (index.unique && this.raw(entries, entry) !== undefined) throw taken(table, index, index.of(value, key));
-        this.#store(entries, entry, bytes, false); // what was this row's is among the stale, and what is another's was refused
+        this.#store(entries, entry, bytes);
       }
     }
   }
@@ -128,17 +166,12 @@ export class FileTx extends FileSnapshot implements Tx {
     this.rows.set(table.name, rows);
   }
 
-  #store(store: Store, key: Uint8Array, value: Uint8Array, existed: boolean): void {
+  #store(store: Store, key: Uint8Array, value: Uint8Array): void {
     this.bytes += key.length + value.length;
     if (this.bytes > MAX_CHANGE_BYTES) {
       throw new StewardError("too_large", `a change writes more than ${MAX_CHANGE_BYTES} bytes`, { rule: "size of a change", remedy: "write in several changes" });
     }
-    if (key.length > LONGEST_KEY) throw new StewardError("invalid", `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`, { rule: "key" });
-    this.#write(() => this.#undo.put(store, key, store.check.close(key, value), existed));
-  }
-
-  #remove(store: Store, key: Uint8Array): void {
-    this.#write(() => this.#undo.remove(store, key));
+    this.#write(store, key, value);
   }
 
   #attempt<T>(step: () => T): T {
@@ -150,12 +183,12 @@ export class FileTx extends FileSnapshot implements Tx {
     }
   }
 
-  #write(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      throw lmdbError(error, this.file.path);
-    }
+  #write(store: Store, key: Uint8Array, value: Uint8Array | undefined): void {
+    // Here, where it concerns this change alone: what LMDB refuses spoils the whole group.
+    if (key.length > LONGEST_KEY) throw new StewardError("invalid", `a key of ${store.name} has ${key.length} bytes, ${LONGEST_KEY} at most`, { rule: "key" });
+    const write = writeOf(store, key, value);
+    this.#replaced.push(this.#rules.unstored.add(write));
+    this.writes.push(write);
   }
 }
 

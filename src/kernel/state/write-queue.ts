@@ -1,18 +1,22 @@
 /**
- * The one writer of an environment. Changes wait in order; a group of them runs in one LMDB transaction; one that throws
- * takes back what it wrote and does not disturb the others; one flush serves the whole group.
+ * The one writer of an environment. Changes run in order and ahead of the disk: while LMDB's thread stores a group of them, the next
+ * group forms behind it, upon what is not stored yet (`unstored.ts`). A change that throws takes back what it wrote and does not
+ * disturb the others; one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
  */
-import { setTimeout } from "node:timers/promises";
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { censusKey, KEY_WRITES, putHouse } from "./house.ts";
+import { censusKey, houseText, KEY_WRITES } from "./house.ts";
 import { fileBytes, lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
+import { HOUSE } from "./table.ts";
 import { FileTx } from "./transaction.ts";
 import type { Reserve } from "./reserve.ts";
 import type { WriteOptions } from "./types.ts";
+import { Unstored, writeOf } from "./unstored.ts";
+import type { Write } from "./unstored.ts";
 
 /** Changes that may wait in line, and their bytes as far as the latest changes tell. */
 export const QUEUE_CHANGES: number = 10_000;
@@ -20,9 +24,11 @@ export const QUEUE_BYTES: number = 32 * 2 ** 20;
 /** How long a caller waits for a place in the line. */
 export const QUEUE_WAIT_MS: number = 5_000;
 
-/** A group ends with the change that reaches one of these. The main thread does nothing else meanwhile, and who comes next waits for its flush. */
+/** A group takes no more once one of these is reached: who comes next waits for its flush. */
 const GROUP_BYTES = 2 ** 20;
-const GROUP_MS = 8;
+const GROUP_CHANGES = QUEUE_CHANGES;
+/** So long changes run in one stretch, in which the main thread does nothing else. */
+const STRETCH_MS = 8;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
 const USABLE_SHARE = 0.9;
 /** How often readers of processes that died are looked for; they would keep pages from being used again. */
@@ -59,22 +65,40 @@ interface Done {
   readonly effects: (() => void)[];
 }
 
+/** Changes that ran and are stored together. */
+interface Group {
+  readonly done: Done[];
+  readonly writes: Write[];
+  /** Rows of the tables whose count they changed. */
+  readonly rows: Map<string, number>;
+  bytes: number;
+  /** What running them took of the main thread. */
+  ranMs: number;
+  /** Why the file takes deletions only; looked at once for each group. */
+  readonly full: StewardError | undefined;
+}
+
 /** Runs changes in order, grouped. */
 export class WriteQueue {
   readonly #deps: WriteQueueDeps;
   readonly #queue: Pending[] = [];
   readonly #waiting = new Map<Pending, Disposable>();
+  readonly #unstored = new Unstored();
   /** As stored. */
   readonly #rows: Map<string, number>;
-  /** Counts that the group under way has changed. */
-  readonly #changedRows = new Map<string, number>();
+  /** Ran, and waits for LMDB. */
+  #open: Group | undefined;
+  /** With LMDB. */
+  #storing: Group | undefined;
   #averageBytes = 0;
-  #pumping: Promise<void> | undefined;
+  #turnDue = false;
+  #resting: NodeJS.Timeout | undefined;
+  #idle: PromiseWithResolvers<void> | undefined;
   #closed = false;
-  /** True while a change runs: reads of the environment would see its unfinished writes. */
+  /** True while a change runs: it reads through its transaction. */
   inChange = false;
   lastCommitAtMs: number | undefined;
-  /** Transactions begun so far: while it stays, nothing changes. */
+  /** Groups handed to LMDB so far: while it stays, nothing changes. */
   commits = 0;
   #failure: StewardError | undefined;
   #short = false;
@@ -92,11 +116,12 @@ export class WriteQueue {
 
   /** A group is being stored: what a reader sees may be of before or after it, and the counts, too. */
   get busy(): boolean {
-    return this.#pumping !== undefined;
+    return this.#storing !== undefined;
   }
 
+  /** Changes that are not with LMDB yet. */
   get length(): number {
-    return this.#queue.length + this.#waiting.size;
+    return this.#queue.length + this.#waiting.size + (this.#open?.done.length ?? 0);
   }
 
   /** Why writes are not taken as they should be; undefined once one is stored, or the disk has room again. */
@@ -120,7 +145,16 @@ export class WriteQueue {
   /** Refuses new changes and resolves when all that were taken are stored or refused. */
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#pumping !== undefined) await this.#pumping;
+    clearTimeout(this.#resting);
+    this.#resting = undefined;
+    if (this.#isIdle()) return;
+    this.#idle ??= Promise.withResolvers<void>();
+    this.#soon();
+    await this.#idle.promise;
+  }
+
+  #isIdle(): boolean {
+    return this.length === 0 && this.#storing === undefined;
   }
 
   #hasRoom(): boolean {
@@ -130,7 +164,7 @@ export class WriteQueue {
 
   #enter(pending: Pending): void {
     this.#queue.push(pending);
-    this.#pumping ??= this.#pump();
+    this.#soon();
   }
 
   #wait(pending: Pending): void {
@@ -150,91 +184,135 @@ export class WriteQueue {
     }
   }
 
-  async #pump(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const group: Done[] = [];
-      await this.#rest();
-      try {
-        this.#forgetReaders();
-        const full = this.#ceiling();
-        this.commits += 1;
-        let bytes = 0;
-        const { clock } = this.#deps;
-        const beganMs = clock.monotonic();
-        await this.#deps.file.transact(() => void (bytes = this.#runGroup(group, full)));
-        for (const [name, rows] of this.#changedRows) this.#rows.set(name, rows);
-        this.#committed(group);
-        const endedMs = clock.monotonic();
-        this.#restUntilMs = endedMs + (this.#deps.restMs?.({ bytes, tookMs: endedMs - beganMs }) ?? 0);
-      } catch (thrown) {
-        this.#failed(group, toStewardError(thrown));
-      }
-      this.#changedRows.clear();
-      this.#admit();
-    }
-    this.#pumping = undefined; // in the same stretch as the last look at the queue, so no change is left lying
+  // In the turn's last phase: what comes in the same turn shares the flush. Keeps the process while changes are in line.
+  #soon(): void {
+    if (this.#turnDue) return;
+    this.#turnDue = true;
+    setImmediate(() => {
+      this.#turnDue = false;
+      this.#turn();
+    });
   }
 
-  // Not by the clock's timers: those would let the process end with a change in line.
-  async #rest(): Promise<void> {
-    const restMs = this.#restUntilMs - this.#deps.clock.monotonic();
-    if (restMs > 0 && !this.#closed) await setTimeout(restMs);
+  #turn(): void {
+    this.#runSome();
+    this.#admit();
+    if (this.#open !== undefined && this.#storing === undefined && !this.#rests()) void this.#store(this.#open);
+    const [next] = this.#queue;
+    if (next !== undefined && this.#mayRun(next)) this.#soon();
+    if (this.#isIdle()) this.#idle?.resolve();
   }
 
-  #runGroup(group: Done[], full: StewardError | undefined): number {
+  // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is now.
+  #mayRun({ guard }: Pending): boolean {
+    if (guard !== undefined && (this.#storing !== undefined || this.#resting !== undefined)) return false;
+    return this.#open === undefined || (this.#open.bytes < GROUP_BYTES && this.#open.done.length < GROUP_CHANGES);
+  }
+
+  #runSome(): void {
     const { clock } = this.#deps;
-    const until = clock.monotonic() + GROUP_MS;
-    let bytes = 0;
-    for (let pending = this.#queue.shift(); pending !== undefined; pending = this.#queue.shift()) {
-      bytes += this.#runOne(pending, group, full);
-      if (bytes >= GROUP_BYTES || clock.monotonic() >= until) break;
+    const beganMs = clock.monotonic();
+    let nowMs = beganMs;
+    for (let [next] = this.#queue; next !== undefined && nowMs < beganMs + STRETCH_MS && this.#mayRun(next); [next] = this.#queue) {
+      this.#queue.shift();
+      this.#runOne(next);
+      nowMs = clock.monotonic();
     }
-    this.#writeCensus(group);
-    return bytes;
+    if (this.#open !== undefined) this.#open.ranMs += nowMs - beganMs;
   }
 
-  /** Stores the counts of rows and of encrypted values, once for a group. A failure here spoils the whole transaction, and is thrown. */
-  #writeCensus(group: Done[]): void {
-    const { file } = this.#deps;
-    const { ring } = file;
-    try {
-      for (const [name, rows] of this.#changedRows) putHouse(file, censusKey({ name }), rows);
-      const writes = ring?.due();
-      if (ring === undefined || writes === undefined) return;
-      putHouse(file, KEY_WRITES, writes);
-      group.at(-1)?.effects.push(() => ring.counted(writes));
-    } catch (error) {
-      throw lmdbError(error, file.path);
-    }
-  }
-
-  #runOne(pending: Pending, group: Done[], full: StewardError | undefined): number {
+  #runOne(pending: Pending): void {
     const { file, reserve } = this.#deps;
-    const tx = new FileTx(file, { rowsOf: (name) => this.#changedRows.get(name) ?? this.#rows.get(name) ?? 0, full: full ?? (pending.urgent ? undefined : reserve.shortage()) });
-    let value: unknown;
+    let tx: FileTx | undefined;
+    try {
+      const group = this.#open ?? { done: [], writes: [], rows: new Map(), bytes: 0, ranMs: 0, full: this.#ceiling() };
+      tx = new FileTx(file, { rowsOf: (name) => this.#rowsOf(name), full: group.full ?? (pending.urgent ? undefined : reserve.shortage()), unstored: this.#unstored });
+      const value = this.#run(pending, tx);
+      this.#open = group;
+      this.#take(group, pending, { tx, value });
+    } catch (error) {
+      tx?.takeBack();
+      pending.reject(error);
+    } finally {
+      tx?.end();
+    }
+  }
+
+  #run(pending: Pending, tx: FileTx): unknown {
     try {
       this.inChange = true;
-      value = pending.run(tx);
+      const value = pending.run(tx);
       assert(!isThenable(value), "a change is synchronous");
       if (tx.failure !== undefined) throw tx.failure;
       pending.guard?.();
-    } catch (error) {
-      this.#takeBack(tx, pending, error);
-      return 0;
+      return value;
     } finally {
       this.inChange = false;
-      tx.end();
     }
-    for (const [name, rows] of tx.rows) this.#changedRows.set(name, rows);
-    this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
-    group.push({ pending, value, effects: tx.effects });
-    return tx.bytes;
   }
 
-  /** A failure here spoils the whole transaction, and is thrown. */
-  #takeBack(tx: FileTx, pending: Pending, error: unknown): void {
-    pending.reject(error);
-    tx.takeBack();
+  #take(group: Group, pending: Pending, { tx, value }: { readonly tx: FileTx; readonly value: unknown }): void {
+    for (const [name, rows] of tx.rows) group.rows.set(name, rows);
+    for (const write of tx.writes) group.writes.push(write);
+    group.bytes += tx.bytes;
+    group.done.push({ pending, value, effects: tx.effects });
+    this.#averageBytes = this.#averageBytes * 0.9 + tx.bytes * 0.1;
+  }
+
+  #rowsOf(table: string): number {
+    return this.#open?.rows.get(table) ?? this.#storing?.rows.get(table) ?? this.#rows.get(table) ?? 0;
+  }
+
+  /** Whether the next group has to wait, which its end then wakes. */
+  #rests(): boolean {
+    const restMs = this.#restUntilMs - this.#deps.clock.monotonic();
+    if (restMs <= 0 || this.#closed) return false;
+    // Not by the clock's timers: those would let the process end with a change in line.
+    this.#resting ??= setTimeout(() => {
+      this.#resting = undefined;
+      this.#soon();
+    }, restMs);
+    return true;
+  }
+
+  async #store(group: Group): Promise<void> {
+    const { clock, file } = this.#deps;
+    this.#open = undefined;
+    this.#storing = group;
+    this.#unstored.handOver();
+    this.commits += 1;
+    const beganMs = clock.monotonic();
+    let failure: StewardError | undefined;
+    try {
+      this.#forgetReaders();
+      this.#addCensus(group);
+      if (group.writes.length > 0) await file.storeAll(group.writes);
+    } catch (thrown) {
+      failure = toStewardError(thrown);
+    }
+    this.#storing = undefined;
+    if (failure === undefined) this.#stored(group, clock.monotonic() - beganMs);
+    else this.#failed(group, failure);
+    this.#soon();
+  }
+
+  #stored(group: Group, tookMs: number): void {
+    for (const [name, rows] of group.rows) this.#rows.set(name, rows);
+    this.#unstored.settle();
+    this.#committed(group.done);
+    this.#restUntilMs = this.#deps.clock.monotonic() + (this.#deps.restMs?.({ bytes: group.bytes, tookMs: group.ranMs + tookMs }) ?? 0);
+  }
+
+  /** The counts of rows and of encrypted values, once for a group. */
+  #addCensus(group: Group): void {
+    const { file } = this.#deps;
+    const { ring } = file;
+    const house = file.store(HOUSE);
+    for (const [name, rows] of group.rows) group.writes.push(writeOf(house, censusKey({ name }), houseText(rows)));
+    const writes = ring?.due();
+    if (ring === undefined || writes === undefined) return;
+    group.writes.push(writeOf(house, KEY_WRITES, houseText(writes)));
+    group.done.at(-1)?.effects.push(() => ring.counted(writes));
   }
 
   #committed(group: readonly Done[]): void {
@@ -256,20 +334,28 @@ export class WriteQueue {
     }
   }
 
-  #failed(group: readonly Done[], error: StewardError): void {
+  /** Whatever ran behind the group stood upon it. */
+  #failed(group: Group, error: StewardError): void {
     const { file, log, reserve } = this.#deps;
+    const behind = this.#open?.done ?? [];
+    this.#open = undefined;
+    this.#unstored.clear();
     this.#failure = error;
-    log.error("a write could not be stored", { error, path: file.path, changes: group.length });
+    log.error("a write could not be stored", { error, path: file.path, changes: group.done.length + behind.length });
     if (error.code === "disk_full") reserve.release();
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
     const again: Pending[] = [];
-    for (const { pending } of group) {
+    const tried = (pending: Pending): void => {
       if (shortage === undefined || !pending.urgent || pending.again === true) pending.reject(error);
-      else again.push(Object.assign(pending, { again: true }));
+      else again.push(pending);
+    };
+    for (const { pending } of group.done) {
+      tried(pending);
+      pending.again = true;
     }
+    for (const { pending } of behind) tried(pending);
     this.#queue.unshift(...again);
-    if (group.length === 0) this.#queue.shift()?.reject(error); // nothing ran: without this the same failure would come for ever
   }
 
   #ceiling(): StewardError | undefined {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { array, assert, asyncProperty, boolean, constant, constantFrom, integer, oneof, option, record, string } from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -114,6 +115,46 @@ describe("tables", () => {
       }
       await env.close();
     }), { numRuns: 40 });
+  });
+});
+
+describe("changes that are not waited for", () => {
+  it("see what those before them wrote, stored or not, and end as if each had been waited for", async () => {
+    const pause = constantFrom("none" as const, "turn" as const, "stored" as const);
+    await assert(asyncProperty(array(record({ step, pause }), { maxLength: 60 }), async (steps) => {
+      const model = new Model();
+      const env = await openEnv(temporaryFolder(), { tables: [owned] });
+      const under: Promise<unknown>[] = [];
+      for (const { step: one, pause: after } of steps) {
+        const work = env.write((tx) => {
+          const bounds = one.kind === "range" ? one.bounds : { reverse: model.rows.size % 2 === 1 };
+          expect(Array.from(tx.range(owned, bounds), ([key]) => key)).toEqual(model.range(bounds));
+          expect(tx.count(owned)).toBe(model.rows.size);
+          for (const owner of ["x", "y", "z"]) expect(tx.find(owned, "owner", [owner])).toEqual(model.sorted().filter(({ row }) => row.owner === owner).map(({ key }) => key));
+          if (one.kind === "delete") expect(tx.delete(owned, one.key)).toBe(model.rows.delete(JSON.stringify(one.key)));
+          else if (one.kind === "put") {
+            const fits = model.put(one.key, one.row);
+            if (!fits) expect(() => tx.put(owned, one.key, one.row)).toThrow("already has this owner");
+            else tx.put(owned, one.key, one.row);
+            if (fits) expect(tx.get(owned, one.key)).toEqual(one.row);
+          } else if (one.kind === "fail") {
+            for (const { key, row } of one.writes) {
+              if (row === undefined) tx.delete(owned, key);
+              else tx.put(owned, key, row);
+            }
+            throw new Error("taken back");
+          }
+        }).catch((error: unknown) => {
+          if (!/taken back|already has this owner/.test(String(error))) throw error;
+        });
+        under.push(work);
+        if (after === "turn") await setImmediate();
+        if (after === "stored") await work;
+      }
+      await Promise.all(under);
+      same(env, model);
+      await env.close();
+    }), { numRuns: 60 });
   });
 });
 

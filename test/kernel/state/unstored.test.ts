@@ -1,0 +1,112 @@
+import { setImmediate } from "node:timers/promises";
+import { assert, array, boolean, constantFrom, integer, property, record, uint8Array, uniqueArray } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createRowCheck } from "../../../src/kernel/state/row-check.ts";
+import type { Store } from "../../../src/kernel/state/lmdb-file.ts";
+import type { Env } from "../../../src/kernel/state/types.ts";
+import { merged, Unstored, writeOf } from "../../../src/kernel/state/unstored.ts";
+import { numbers, openEnv, temporaryFolder } from "./fixtures/tables.ts";
+
+// Nothing here asks LMDB.
+const store = { name: "s", check: createRowCheck("s") } as unknown as Store;
+const bytes = uint8Array({ minLength: 1, maxLength: 3, max: 3 });
+
+describe("unstored writes", () => {
+  it("are found newest first over two groups, in order, and are gone with their group", () => {
+    const step = record({ key: bytes, put: boolean(), hand: constantFrom("no" as const, "over" as const, "settle" as const), undo: boolean() });
+    assert(property(array(step, { maxLength: 60 }), bytes, bytes, boolean(), (steps, start, end, reverse) => {
+      const unstored = new Unstored();
+      let [open, storing] = [new Map<string, boolean>(), new Map<string, boolean>()];
+      for (const { key, put, hand, undo } of steps) {
+        if (hand === "over") {
+          unstored.handOver();
+          [open, storing] = [new Map(), open];
+        } else if (hand === "settle") {
+          unstored.settle();
+          storing = new Map();
+        }
+        const write = writeOf(store, key, put ? Uint8Array.of(1) : undefined);
+        const replaced = unstored.add(write);
+        if (undo) unstored.takeBack(write, replaced);
+        else open.set(Buffer.from(key).toString("hex"), put);
+        const all = new Map([...storing, ...open]);
+        const inside = [...all.keys()].sort().filter((text) => text >= Buffer.from(start).toString("hex") && text < Buffer.from(end).toString("hex"));
+        const found = unstored.within(store, { start, end }, reverse).map((one) => Buffer.from(one.key).toString("hex"));
+        expect(found).toEqual(reverse ? inside.reverse() : inside);
+        const newest = unstored.find(store, key);
+        expect(newest === undefined ? undefined : newest.value !== undefined).toBe(all.get(Buffer.from(key).toString("hex")));
+      }
+      unstored.clear();
+      expect(unstored.has(store)).toBe(false);
+    }));
+  });
+
+  it("stand in for entries as LMDB would show them after it stored them", () => {
+    const keys = uniqueArray(integer({ min: 0, max: 20 }), { maxLength: 12 });
+    assert(property(keys, keys, array(boolean(), { minLength: 12, maxLength: 12 }), boolean(), (stored, written, puts, reverse) => {
+      const order = (left: number, right: number): number => (reverse ? right - left : left - right);
+      const entries = stored.toSorted(order).map((at) => ({ key: Uint8Array.of(at), value: Uint8Array.of(1) }));
+      const writes = written.toSorted(order).map((at, place) => writeOf(store, Uint8Array.of(at), puts[place] === true ? Uint8Array.of(2) : undefined));
+      const expected = new Map(entries.map(({ key, value }) => [key[0], value[0]]));
+      for (const { key, value } of writes) if (value === undefined) expected.delete(key[0]); else expected.set(key[0], value[0]);
+      expect(merged(entries, writes, reverse).map(({ key, value }) => [key[0], value[0]])).toEqual([...expected].sort(([left], [right]) => order(left ?? 0, right ?? 0)));
+    }));
+  });
+});
+
+/** Runs `change` upon 1,000 stored rows and upon what `before` wrote, which is not stored. */
+async function upon(before: (env: Env) => Promise<unknown>, change: (env: Env) => Promise<unknown>): Promise<Env> {
+  const env = await openEnv(temporaryFolder());
+  await env.write((tx) => {
+    for (let at = 0; at < 1_000; at += 1) tx.put(numbers, at * 2, Uint8Array.of(1));
+  });
+  const first = before(env);
+  await setImmediate(); // it has run, and LMDB has it
+  await Promise.all([first, change(env)]);
+  return env;
+}
+
+describe("a walk in a change", () => {
+  it("goes over rows that were removed and not stored yet, however many, and meets those that came, from both ends", async () => {
+    for (const reverse of [false, true]) {
+      let seen: number[] = [];
+      const env = await upon(
+        (env) => env.write((tx) => {
+          for (let at = 100; at < 900; at += 1) tx.delete(numbers, at * 2);
+          for (const at of [1, 1_501, 1_999, 9_999]) tx.put(numbers, at, Uint8Array.of(2));
+        }),
+        (env) => env.write((tx) => void (seen = Array.from(tx.range(numbers, { reverse }), ([at]) => at))),
+      );
+      const expected = [0, 1, ...Array.from({ length: 99 }, (_, at) => 2 + at * 2), 1_501, ...Array.from({ length: 100 }, (_, at) => 1_800 + at * 2), 1_999, 9_999];
+      expect(seen).toEqual(reverse ? expected.toReversed() : expected);
+      expect(env.read((snapshot) => Array.from(snapshot.range(numbers), ([at]) => at))).toEqual(expected);
+    }
+  });
+
+  it("may write what it walks over, and stops at its limit", async () => {
+    const env = await upon(
+      (env) => env.write((tx) => tx.delete(numbers, 0)),
+      (env) => env.write((tx) => {
+        for (const [at] of tx.range(numbers, { limit: 700 })) {
+          tx.delete(numbers, at);
+          tx.put(numbers, at + 1, Uint8Array.of(3));
+          if (at % 6 === 0) tx.delete(numbers, at + 2);
+        }
+      }),
+    );
+    const [left, first] = env.read((snapshot) => [snapshot.count(numbers), [...snapshot.range(numbers, { limit: 3 })].map(([at]) => at)]);
+    expect(left).toBe(env.read((snapshot) => [...snapshot.range(numbers)].length));
+    expect(first).toEqual([3, 5, 7]);
+  });
+
+  it("gives values of its own: who changes one changes no row", async () => {
+    const env = await upon(
+      (env) => env.write((tx) => tx.put(numbers, 1, Uint8Array.of(5))),
+      (env) => env.write((tx) => {
+        tx.get(numbers, 1)?.fill(9);
+        for (const [at, value] of tx.range(numbers, { start: [1], end: [2] })) expect([at, value]).toEqual([1, Uint8Array.of(5)]);
+      }),
+    );
+    expect(env.read((snapshot) => snapshot.get(numbers, 1))).toEqual(Uint8Array.of(5));
+  });
+});
