@@ -1,11 +1,12 @@
-import { setImmediate } from "node:timers/promises";
 import { assert, array, boolean, constantFrom, integer, property, record, uint8Array, uniqueArray } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRowCheck } from "../../../src/kernel/state/row-check.ts";
 import type { Store } from "../../../src/kernel/state/lmdb-file.ts";
-import type { Env } from "../../../src/kernel/state/types.ts";
+import type { FileSnapshot } from "../../../src/kernel/state/snapshot.ts";
+import type { Tx } from "../../../src/kernel/state/types.ts";
 import { merged, Unstored, writeOf } from "../../../src/kernel/state/unstored.ts";
-import { numbers, openEnv, temporaryFolder } from "./fixtures/tables.ts";
+import { openHeldQueue } from "./fixtures/held-queue.ts";
+import { numbers } from "./fixtures/tables.ts";
 
 // Nothing here asks LMDB.
 const store = { name: "s", check: createRowCheck("s") } as unknown as Store;
@@ -54,59 +55,53 @@ describe("unstored writes", () => {
   });
 });
 
-/** Runs `change` upon 1,000 stored rows and upon what `before` wrote, which is not stored. */
-async function upon(before: (env: Env) => Promise<unknown>, change: (env: Env) => Promise<unknown>): Promise<Env> {
-  const env = await openEnv(temporaryFolder());
-  await env.write((tx) => {
+/** Runs `change` upon 1,000 stored rows and upon what `before` wrote, which is not stored meanwhile. */
+async function upon(before: (tx: Tx) => void, change: (tx: Tx) => void): Promise<FileSnapshot> {
+  const { queue, hold, release, stored, turn } = openHeldQueue();
+  await queue.push((tx) => {
     for (let at = 0; at < 1_000; at += 1) tx.put(numbers, at * 2, Uint8Array.of(1));
   });
-  const first = before(env);
-  await setImmediate(); // it has run, and LMDB has it
-  await Promise.all([first, change(env)]);
-  return env;
+  hold();
+  const first = queue.push(before);
+  await turn();
+  const second = queue.push(change);
+  await turn();
+  release();
+  await Promise.all([first, second]);
+  expect([...queue.rows]).toEqual([["numbers", [...stored().range(numbers)].length]]);
+  return stored();
 }
 
 describe("a walk in a change", () => {
   it("goes over rows that were removed and not stored yet, however many, and meets those that came, from both ends", async () => {
     for (const reverse of [false, true]) {
       let seen: number[] = [];
-      const env = await upon(
-        (env) => env.write((tx) => {
-          for (let at = 100; at < 900; at += 1) tx.delete(numbers, at * 2);
-          for (const at of [1, 1_501, 1_999, 9_999]) tx.put(numbers, at, Uint8Array.of(2));
-        }),
-        (env) => env.write((tx) => void (seen = Array.from(tx.range(numbers, { reverse }), ([at]) => at))),
-      );
+      const stored = await upon((tx) => {
+        for (let at = 100; at < 900; at += 1) tx.delete(numbers, at * 2);
+        for (const at of [1, 1_501, 1_999, 9_999]) tx.put(numbers, at, Uint8Array.of(2));
+      }, (tx) => void (seen = Array.from(tx.range(numbers, { reverse }), ([at]) => at)));
       const expected = [0, 1, ...Array.from({ length: 99 }, (_, at) => 2 + at * 2), 1_501, ...Array.from({ length: 100 }, (_, at) => 1_800 + at * 2), 1_999, 9_999];
       expect(seen).toEqual(reverse ? expected.toReversed() : expected);
-      expect(env.read((snapshot) => Array.from(snapshot.range(numbers), ([at]) => at))).toEqual(expected);
+      expect(Array.from(stored.range(numbers), ([at]) => at)).toEqual(expected);
     }
   });
 
   it("may write what it walks over, and stops at its limit", async () => {
-    const env = await upon(
-      (env) => env.write((tx) => tx.delete(numbers, 0)),
-      (env) => env.write((tx) => {
-        for (const [at] of tx.range(numbers, { limit: 700 })) {
-          tx.delete(numbers, at);
-          tx.put(numbers, at + 1, Uint8Array.of(3));
-          if (at % 6 === 0) tx.delete(numbers, at + 2);
-        }
-      }),
-    );
-    const [left, first] = env.read((snapshot) => [snapshot.count(numbers), [...snapshot.range(numbers, { limit: 3 })].map(([at]) => at)]);
-    expect(left).toBe(env.read((snapshot) => [...snapshot.range(numbers)].length));
-    expect(first).toEqual([3, 5, 7]);
+    const stored = await upon((tx) => tx.delete(numbers, 0), (tx) => {
+      for (const [at] of tx.range(numbers, { limit: 700 })) {
+        tx.delete(numbers, at);
+        tx.put(numbers, at + 1, Uint8Array.of(3));
+        if (at % 6 === 0) tx.delete(numbers, at + 2);
+      }
+    });
+    expect([...stored.range(numbers, { limit: 3 })].map(([at]) => at)).toEqual([3, 5, 7]);
   });
 
   it("gives values of its own: who changes one changes no row", async () => {
-    const env = await upon(
-      (env) => env.write((tx) => tx.put(numbers, 1, Uint8Array.of(5))),
-      (env) => env.write((tx) => {
-        tx.get(numbers, 1)?.fill(9);
-        for (const [at, value] of tx.range(numbers, { start: [1], end: [2] })) expect([at, value]).toEqual([1, Uint8Array.of(5)]);
-      }),
-    );
-    expect(env.read((snapshot) => snapshot.get(numbers, 1))).toEqual(Uint8Array.of(5));
+    const stored = await upon((tx) => tx.put(numbers, 1, Uint8Array.of(5)), (tx) => {
+      tx.get(numbers, 1)?.fill(9);
+      for (const [at, value] of tx.range(numbers, { start: [1], end: [2] })) expect([at, value]).toEqual([1, Uint8Array.of(5)]);
+    });
+    expect(stored.get(numbers, 1)).toEqual(Uint8Array.of(5));
   });
 });

@@ -1,14 +1,10 @@
-import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
-import { openLmdbFile } from "../../../src/kernel/state/lmdb-file.ts";
-import type { LmdbFile } from "../../../src/kernel/state/lmdb-file.ts";
-import type { Reserve } from "../../../src/kernel/state/reserve.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
-import { QUEUE_CHANGES, WriteQueue } from "../../../src/kernel/state/write-queue.ts";
+import { QUEUE_CHANGES } from "../../../src/kernel/state/write-queue.ts";
+import { openHeldQueue } from "./fixtures/held-queue.ts";
 import { numbers, openEnv, quietLog, temporaryFolder } from "./fixtures/tables.ts";
 
 /** A clock whose timers run when the test says so. */
@@ -87,94 +83,83 @@ describe("a guarded change", () => {
 
 describe("changes behind one that is being stored", () => {
   it("run meanwhile, and are told after it", async () => {
-    const env = await openEnv(temporaryFolder());
+    const { queue, hold, release, stored, turn } = openHeldQueue();
     const order: string[] = [];
-    const first = env.write((tx) => {
+    hold();
+    const first = queue.push((tx) => {
       tx.put(numbers, 1, Uint8Array.of(1));
       tx.after(() => order.push("first is stored"));
     });
-    await setImmediate();
-    const second = env.write((tx) => {
+    await turn();
+    const second = queue.push((tx) => {
       order.push("second runs");
       tx.put(numbers, 2, tx.get(numbers, 1) ?? Uint8Array.of(0));
     }).then(() => order.push("second is told"));
+    await turn();
+    expect([queue.busy, queue.length, [...stored().range(numbers)]]).toEqual([true, 1, []]);
+    release();
     await Promise.all([first, second]);
     expect(order).toEqual(["second runs", "first is stored", "second is told"]);
-    expect(env.read((snapshot) => [...snapshot.range(numbers)])).toEqual([[1, Uint8Array.of(1)], [2, Uint8Array.of(1)]]);
-    await env.close();
+    expect([...stored().range(numbers)]).toEqual([[1, Uint8Array.of(1)], [2, Uint8Array.of(1)]]);
   });
 
   it("wait with their guard until they are next, and what is behind them waits, too", async () => {
-    const env = await openEnv(temporaryFolder());
+    const { queue, hold, release, turn } = openHeldQueue();
     const order: string[] = [];
-    const put = (at: number, guard?: () => void): Promise<void> => env.write((tx) => {
+    const put = (at: number, guard?: () => void): Promise<void> => queue.push((tx) => {
       order.push(`${at} runs`);
       tx.put(numbers, at, Uint8Array.of(1));
       tx.after(() => order.push(`${at} is stored`));
     }, guard === undefined ? {} : { guard });
+    hold();
     const first = put(1);
-    await setImmediate();
-    await Promise.all([first, put(2, () => order.push("guard")), put(3)]);
+    await turn();
+    const behind = [put(2, () => order.push("guard")), put(3)];
+    await turn();
+    release();
+    await Promise.all([first, ...behind]);
     expect(order).toEqual(["1 runs", "1 is stored", "2 runs", "guard", "3 runs", "2 is stored", "3 is stored"]);
-    await env.close();
   });
 
   it("of which one throws leave no trace of it, in rows, counts and what comes after", async () => {
-    const env = await openEnv(temporaryFolder());
-    const first = env.write((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
-    await setImmediate();
-    const lost = env.write((tx) => {
+    const { queue, hold, release, turn } = openHeldQueue();
+    hold();
+    const first = queue.push((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
+    await turn();
+    const lost = queue.push((tx) => {
       tx.delete(numbers, 1);
       tx.put(numbers, 1, Uint8Array.of(7));
       tx.put(numbers, 2, Uint8Array.of(7));
       tx.delete(numbers, 1);
       throw new Error("no");
     });
-    const after = env.write((tx) => [tx.get(numbers, 1), tx.get(numbers, 2), tx.count(numbers)]);
+    const after = queue.push((tx) => [tx.get(numbers, 1), tx.get(numbers, 2), tx.count(numbers)]);
     await expect(lost).rejects.toThrow("no");
+    release();
     expect(await after).toEqual([Uint8Array.of(1), undefined, 1]);
     await first;
-    expect(env.status().rows).toMatchObject({ numbers: 1 });
-    await env.close();
+    expect([...queue.rows]).toEqual([["numbers", 1]]);
   });
-});
 
-it("refuses with a group that was not stored what ran upon it, but for what is urgent, which runs again upon what there is", async () => {
-  const file = openLmdbFile(join(temporaryFolder(), "failing.mdb"), { tables: [numbers], ring: undefined, maxBytes: 2 ** 30 });
-  const storing: PromiseWithResolvers<void>[] = [];
-  const failing: LmdbFile = {
-    ...file,
-    storeAll(writes) {
-      const told = Promise.withResolvers<void>();
-      storing.push(told);
-      return told.promise.then(() => file.storeAll(writes));
-    },
-  };
-  let short = false;
-  const shortage = (): StewardError | undefined => (short ? new StewardError("disk_full", "no room") : undefined);
-  const reserve: Reserve = { prepare: () => Promise.resolve(), release: () => (short = true), shortage };
-  const queue = new WriteQueue({ file: failing, clock: systemClock, log: quietLog, maxBytes: 2 ** 30, rows: new Map(), reserve });
-  const seen: unknown[] = [];
-  const put = (at: number, urgent = false): Promise<void> => queue.push((tx) => {
-    seen.push([at, [...tx.range(numbers)].map(([number]) => number), tx.count(numbers)]);
-    tx.put(numbers, at, Uint8Array.of(at));
-  }, { urgent });
-  const tries = [put(1), put(2, true)];
-  await setImmediate();
-  tries.push(put(3), put(4, true));
-  await setImmediate();
-  expect([storing.length, queue.length]).toEqual([1, 2]);
-  storing[0]?.reject(new StewardError("disk_full", "the disk is full"));
-  await expect(tries[0]).rejects.toMatchObject({ code: "disk_full" });
-  await expect(tries[2]).rejects.toMatchObject({ code: "disk_full" });
-  await setImmediate();
-  await setImmediate();
-  storing[1]?.resolve();
-  await Promise.all([tries[1], tries[3]]);
-  expect(seen).toEqual([[1, [], 0], [2, [1], 1], [3, [1, 2], 2], [4, [1, 2, 3], 3], [2, [], 0], [4, [2], 1]]);
-  expect([...queue.rows]).toEqual([["numbers", 2]]);
-  await queue.close();
-  await file.close();
+  it("are refused with a group that was not stored, but for what is urgent, which runs again upon what there is", async () => {
+    let short = false;
+    const { queue, hold, release, turn } = openHeldQueue({ prepare: () => Promise.resolve(), release: () => (short = true), shortage: () => (short ? new StewardError("disk_full", "no room") : undefined) });
+    const seen: unknown[] = [];
+    const put = (at: number, urgent = false): Promise<void> => queue.push((tx) => {
+      seen.push([at, [...tx.range(numbers)].map(([number]) => number), tx.count(numbers)]);
+      tx.put(numbers, at, Uint8Array.of(at));
+    }, { urgent });
+    hold();
+    const tries = [put(1), put(2, true)];
+    await turn();
+    tries.push(put(3), put(4, true));
+    await turn();
+    release(new StewardError("disk_full", "the disk is full"));
+    await Promise.all([0, 2].map((at) => expect(tries[at]).rejects.toMatchObject({ code: "disk_full" })));
+    await Promise.all([tries[1], tries[3]]);
+    expect(seen).toEqual([[1, [], 0], [2, [1], 1], [3, [1, 2], 2], [4, [1, 2, 3], 3], [2, [], 0], [4, [2], 1]]);
+    expect([...queue.rows]).toEqual([["numbers", 2]]);
+  });
 });
 
 it("stores what waits while a bulk writer rests, also when it is closed meanwhile", async () => {
