@@ -26,18 +26,6 @@ async function openSealed(directory: string): Promise<Env & { keyring: Keyring }
 }
 
 describe("a sealed table", () => {
-  it("shows no change what another wrote and LMDB has not stored yet, once it is sealed", async () => {
-    const env = await openSealed(temporaryFolder());
-    await env.keyring.unseal(root);
-    const first = env.write((tx) => tx.put(secrets, "a", CANARY));
-    await setImmediate(); // LMDB has it
-    const reads = [(tx: Tx): unknown => tx.get(secrets, "a"), (tx: Tx): unknown => [...tx.range(secrets)]].map((read) => env.write(read));
-    env.keyring.seal();
-    await Promise.all(reads.map((read) => expect(read).rejects.toMatchObject({ code: "sealed" })));
-    await first;
-    expect(env.read((snapshot) => snapshot.count(secrets))).toBe(1);
-  });
-
   it("can be neither read nor written before it is unsealed, while other tables can and its rows are counted", async () => {
     const directory = temporaryFolder();
     const env = await openSealed(directory);

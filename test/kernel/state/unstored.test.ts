@@ -5,7 +5,7 @@ import type { Store } from "../../../src/kernel/state/lmdb-file.ts";
 import type { FileSnapshot } from "../../../src/kernel/state/snapshot.ts";
 import type { Tx } from "../../../src/kernel/state/types.ts";
 import { merged, Unstored, writeOf } from "../../../src/kernel/state/unstored.ts";
-import { openHeldQueue } from "./fixtures/held-queue.ts";
+import { openHeldQueue, sealedViews } from "./fixtures/held-queue.ts";
 import { numbers } from "./fixtures/tables.ts";
 
 // Nothing here asks LMDB.
@@ -96,12 +96,34 @@ describe("a walk in a change", () => {
     });
     expect([...stored.range(numbers, { limit: 3 })].map(([at]) => at)).toEqual([3, 5, 7]);
   });
+});
 
-  it("gives values of its own: who changes one changes no row", async () => {
-    const stored = await upon((tx) => tx.put(numbers, 1, Uint8Array.of(5)), (tx) => {
-      tx.get(numbers, 1)?.fill(9);
-      for (const [at, value] of tx.range(numbers, { start: [1], end: [2] })) expect([at, value]).toEqual([1, Uint8Array.of(5)]);
+describe("a value that is not stored yet", () => {
+  it("is given as a copy: who changes it changes no row", async () => {
+    const { queue, hold, release, turn } = openHeldQueue();
+    hold();
+    const first = queue.push((tx) => tx.put(sealedViews, "a", Uint8Array.of(5)));
+    await turn();
+    const second = queue.push((tx) => {
+      tx.get(sealedViews, "a")?.fill(9);
+      for (const [, value] of tx.range(sealedViews)) value.fill(9);
+      return [tx.get(sealedViews, "a"), [...tx.range(sealedViews)]];
     });
-    expect(stored.get(numbers, 1)).toEqual(Uint8Array.of(5));
+    await turn();
+    release();
+    expect(await second).toEqual([Uint8Array.of(5), [["a", Uint8Array.of(5)]]]);
+    await first;
+  });
+
+  it("is given to nobody once its table is sealed", async () => {
+    const { queue, ring, hold, release, turn } = openHeldQueue();
+    hold();
+    const first = queue.push((tx) => tx.put(sealedViews, "a", Uint8Array.of(5)));
+    await turn();
+    ring.seal();
+    const reads = [queue.push((tx) => tx.get(sealedViews, "a")), queue.push((tx) => [...tx.range(sealedViews)])];
+    await Promise.all(reads.map((read) => expect(read).rejects.toMatchObject({ code: "sealed" })));
+    release();
+    await first;
   });
 });
