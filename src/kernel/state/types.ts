@@ -121,7 +121,7 @@ export interface WriteOptions {
   readonly urgent?: boolean;
   /**
    * Runs after the change and throws when it must not be stored after all, e.g. because leadership was lost: nothing of it is,
-   * and the write rejects with what was thrown. The commit follows without giving way to other work, but takes the time of a
+   * and the write rejects with what was thrown. It waits for the group before it; its own commit follows without giving way to other work, but takes the time of a
    * flush; who guards by a lease gives up that much before it ends.
    */
   readonly guard?: () => void;
@@ -172,7 +172,10 @@ export interface Env {
   readonly name: string;
   /** Of its sealed tables; undefined when it has none. */
   readonly keyring: Keyring | undefined;
-  /** Resolves when durable; rejects with the change's own error and stores nothing when it throws. */
+  /**
+   * Resolves when durable; rejects with the change's own error and stores nothing when it throws. The change sees what all changes before
+   * it wrote, also what is not stored yet: when that cannot be stored, this one is refused with it.
+   */
   write<T>(change: (tx: Tx) => T, options?: WriteOptions): Promise<T>;
   /** Runs the view against one snapshot. Synchronous; no reference to the snapshot may outlive it. */
   read<T>(view: (snapshot: Snapshot) => T): T;

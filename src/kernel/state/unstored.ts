@@ -73,7 +73,7 @@ export class Unstored {
     const newer = new Set(open.map(({ text }) => text));
     const older = (this.#storing.rows(store)?.between(from, to) ?? []).filter(({ text }) => !newer.has(text));
     const inside = older.length === 0 ? open : [...open, ...older].sort((left, right) => (left.text < right.text ? -1 : 1));
-    return reverse ? inside.reverse() : inside;
+    return reverse ? inside.toReversed() : inside;
   }
 }
 
@@ -153,7 +153,7 @@ export function writeOf(store: Store, key: Uint8Array, value: Uint8Array | undef
 }
 
 function textOf(key: Uint8Array): string {
-  return Buffer.prototype.latin1Slice.call(key, 0, key.length);
+  return (Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length)).toString("latin1");
 }
 
 /** Entries as a reader finds them once these writes are stored: both in the order of their keys, or from the end. */

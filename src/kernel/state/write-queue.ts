@@ -31,6 +31,8 @@ const GROUP_CHANGES = QUEUE_CHANGES;
 const STRETCH_MS = 8;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
 const USABLE_SHARE = 0.9;
+/** The most that one write adds to a file beside its value: a page on each level of its tree and of the tree of free pages. */
+const WRITE_BYTES = 16 * 4096;
 /** How often readers of processes that died are looked for; they would keep pages from being used again. */
 const READERS_EVERY_MS = 60_000;
 
@@ -104,6 +106,8 @@ export class WriteQueue {
   #short = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #readersAtMs = Number.NEGATIVE_INFINITY;
+  /** What may still be written before the file can have reached its ceiling. */
+  #roomBytes = 0;
 
   constructor(deps: WriteQueueDeps) {
     this.#deps = deps;
@@ -286,6 +290,7 @@ export class WriteQueue {
     try {
       this.#forgetReaders();
       this.#addCensus(group);
+      this.#roomBytes -= group.bytes + group.writes.length * WRITE_BYTES;
       if (group.writes.length > 0) await file.storeAll(group.writes);
     } catch (thrown) {
       failure = toStewardError(thrown);
@@ -360,7 +365,9 @@ export class WriteQueue {
 
   #ceiling(): StewardError | undefined {
     const { file, maxBytes } = this.#deps;
-    if (fileBytes(file.path) < maxBytes) return undefined; // to count the pages in use takes as long as a small group
+    if (this.#roomBytes > 0) return undefined; // to ask for the size of the file takes as long as a small change
+    this.#roomBytes = maxBytes - fileBytes(file.path);
+    if (this.#roomBytes > 0) return undefined; // to count the pages in use takes as long as a small group
     let size: { fileBytes: number; usedBytes: number };
     try {
       size = file.size();

@@ -33,7 +33,7 @@ describe("unstored writes", () => {
         const all = new Map([...storing, ...open]);
         const inside = [...all.keys()].sort().filter((text) => text >= Buffer.from(start).toString("hex") && text < Buffer.from(end).toString("hex"));
         const found = unstored.within(store, { start, end }, reverse).map((one) => Buffer.from(one.key).toString("hex"));
-        expect(found).toEqual(reverse ? inside.reverse() : inside);
+        expect(found).toEqual(reverse ? inside.toReversed() : inside);
         const newest = unstored.find(store, key);
         expect(newest === undefined ? undefined : newest.value !== undefined).toBe(all.get(Buffer.from(key).toString("hex")));
       }

@@ -16,7 +16,7 @@ import { createLeaseClock } from "./lease-clock.ts";
 import { namesBelow } from "./names.ts";
 import { createRecords, ORPHAN_LIFE_MS } from "./records.ts";
 import { REVOKE_DEADLINE_MS, type StoredLease } from "./revoker.ts";
-import { LEASE_ID_LENGTH, leaseInfo, leaseRow } from "./rows.ts";
+import { leaseInfo, leaseName, leaseRow } from "./rows.ts";
 import { createSweeps } from "./sweeps.ts";
 import { endingLeases, irrevocableLeases, LEASE_TIMERS, leaseClockRow, leaseIds, leases, orphans } from "./tables.ts";
 import { parseTimer } from "./timers.ts";
@@ -106,7 +106,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       const seq = seqAfterAll();
       nextSeq = seq + 1;
       const nowMs = clock.now();
-      const row = leaseRow(spec, `${spec.path.replace(/\/+$/, "")}/${ids.base62(LEASE_ID_LENGTH)}`, { nowMs, expiresAtMs: Math.floor(nowMs + spec.ttlMs) });
+      const row = leaseRow(spec, `${spec.path.replace(/\/+$/, "")}/${leaseName(ids, nowMs)}`, { nowMs, expiresAtMs: Math.floor(nowMs + spec.ttlMs) });
       const stored = env.write((tx) => {
         book.add(tx, seq, row);
         if (spec.intent !== undefined) records.fulfil(tx, spec.intent);

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { IntentRowSchema, LeaseRowSchema, OrphanRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { IntentRow, LeaseRow, OrphanRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
 import { isRawNumber, parseExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
@@ -10,12 +11,25 @@ import { tokenId } from "./tables.ts";
 
 /** Characters of a lease id behind its path (RESOLUTIONS §2, Identifiers). */
 export const LEASE_ID_LENGTH = 24;
+/** Those of them that tell the time: milliseconds up to the year 2081. */
+const TIME_LENGTH = 7;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
  * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes needs the token and plain
  * facts beside it; an answer may list thousands of repositories with all their links.
  */
 export const MOST_DATA_LENGTH: number = 2 * 1024;
+
+/**
+ * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell the millisecond and 17 are chance. So
+ * ids that are given out together lie together: a group of them fills a page of the store and does not touch one for each.
+ */
+export function leaseName(ids: Ids, nowMs: number): string {
+  let time = "";
+  for (let rest = Math.max(0, Math.floor(nowMs)); time.length < TIME_LENGTH; rest = Math.floor(rest / BASE62.length)) time = `${BASE62[rest % BASE62.length]}${time}`;
+  return `${time}${ids.base62(LEASE_ID_LENGTH - TIME_LENGTH)}`;
+}
 
 /** The row of a lease to be. */
 export function leaseRow(spec: LeaseSpec, id: string, times: { readonly nowMs: number; readonly expiresAtMs: number }): LeaseRow {

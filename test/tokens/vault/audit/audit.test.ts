@@ -60,7 +60,7 @@ describe("the audit", () => {
     await audit.response({ ...request, allowed: false, granting: [] }, { error: "permission denied" });
     const [, asked, answered] = lines();
     expect([asked.auth.policy_results.allowed, answered.auth.policy_results]).toEqual([true, { allowed: false }]);
-    const second = readFileSync(join(directory, "second.log"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as typeof asked);
+    const second = readFileSync(join(directory, "second.log"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
     expect(second.slice(1).map((line) => line.auth.accessor)).toEqual(["accessor-of-it", "accessor-of-it"]);
   });
 
