@@ -209,7 +209,7 @@ export class WriteQueue {
 
   // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is now.
   #mayRun({ guard }: Pending): boolean {
-    if (guard !== undefined && (this.#storing !== undefined || this.#resting !== undefined)) return false;
+    if (guard !== undefined && (this.#storing !== undefined || this.#rests())) return false;
     return this.#open === undefined || (this.#open.bytes < GROUP_BYTES && this.#open.done.length < GROUP_CHANGES);
   }
 

@@ -121,6 +121,22 @@ describe("changes behind one that is being stored", () => {
     expect(order).toEqual(["1 runs", "1 is stored", "2 runs", "guard", "3 runs", "2 is stored", "3 is stored"]);
   });
 
+  it("wait with their guard until the writer has rested: it speaks for the moment in which the group goes", async () => {
+    const { given, queue, turn } = openHeldQueue({ restMs: 40 });
+    await queue.push((tx) => tx.put(numbers, 1, Uint8Array.of(1)));
+    const storedAtMs = performance.now();
+    let guardedAtMs = 0;
+    let told = 0;
+    const guarded = queue.push((tx) => {
+      tx.put(numbers, 2, Uint8Array.of(2));
+      queueMicrotask(() => (told = given()));
+    }, { guard: () => void (guardedAtMs = performance.now()) });
+    await turn();
+    await guarded;
+    expect(guardedAtMs - storedAtMs).toBeGreaterThan(30);
+    expect(told).toBe(2);
+  });
+
   it("of which one throws leave no trace of it, in rows, counts and what comes after", async () => {
     const { queue, hold, release, turn } = openHeldQueue();
     hold();
@@ -143,7 +159,7 @@ describe("changes behind one that is being stored", () => {
 
   it("are refused with a group that was not stored, but for what is urgent, which runs again upon what there is", async () => {
     let short = false;
-    const { queue, hold, release, turn } = openHeldQueue({ prepare: () => Promise.resolve(), release: () => (short = true), shortage: () => (short ? new StewardError("disk_full", "no room") : undefined) });
+    const { queue, hold, release, turn } = openHeldQueue({ reserve: { prepare: () => Promise.resolve(), release: () => (short = true), shortage: () => (short ? new StewardError("disk_full", "no room") : undefined) } });
     const seen: unknown[] = [];
     const put = (at: number, urgent = false): Promise<void> => queue.push((tx) => {
       seen.push([at, [...tx.range(numbers)].map(([number]) => number), tx.count(numbers)]);
