@@ -27,6 +27,8 @@ export const QUEUE_WAIT_MS: number = 5_000;
 /** A group takes no more once one of these is reached: who comes next waits for its flush. */
 const GROUP_BYTES = 2 ** 20;
 const GROUP_CHANGES = QUEUE_CHANGES;
+/** Removals are among them, whose bytes nobody counts. */
+const GROUP_WRITES = 10_000;
 /** So long changes run in one stretch, in which the main thread does nothing else. */
 const STRETCH_MS = 8;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
@@ -210,7 +212,7 @@ export class WriteQueue {
   // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is now.
   #mayRun({ guard }: Pending): boolean {
     if (guard !== undefined && (this.#storing !== undefined || this.#rests())) return false;
-    return this.#open === undefined || (this.#open.bytes < GROUP_BYTES && this.#open.done.length < GROUP_CHANGES);
+    return this.#open === undefined || (this.#open.bytes < GROUP_BYTES && this.#open.done.length < GROUP_CHANGES && this.#open.writes.length < GROUP_WRITES);
   }
 
   #runSome(): void {

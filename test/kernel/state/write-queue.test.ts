@@ -4,6 +4,7 @@ import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import { QUEUE_CHANGES } from "../../../src/kernel/state/write-queue.ts";
+import type { Tx } from "../../../src/kernel/state/types.ts";
 import { openHeldQueue } from "./fixtures/held-queue.ts";
 import { numbers, openEnv, quietLog, temporaryFolder } from "./fixtures/tables.ts";
 
@@ -135,6 +136,36 @@ describe("changes behind one that is being stored", () => {
     await guarded;
     expect(guardedAtMs - storedAtMs).toBeGreaterThan(30);
     expect(told).toBe(2);
+  });
+
+  it("form one group at most, bounded in bytes, writes and changes; the others wait in line", async () => {
+    const row = new Uint8Array(100_000);
+    const waves: [changes: number, most: number, change: (tx: Tx, at: number) => void][] = [
+      [20, 11, (tx, at) => tx.put(numbers, at, row)],
+      [20, 5, (tx, at) => {
+        for (let key = at * 1_000; key < (at + 1) * 1_000; key += 1) tx.put(numbers, key, Uint8Array.of(1));
+        for (let key = at * 1_000; key < (at + 1) * 1_000; key += 1) tx.delete(numbers, key);
+      }],
+      [15_000, 10_000, () => undefined],
+    ];
+    for (const [changes, most, change] of waves) {
+      const { given, queue, hold, release, stored, turn } = openHeldQueue();
+      hold();
+      const first = queue.push((tx) => tx.put(numbers, 99_999, Uint8Array.of(1)));
+      await turn();
+      const before = given();
+      let ran = 0;
+      const behind = Array.from({ length: changes }, (_, at) => queue.push((tx) => {
+        ran += 1;
+        change(tx, at);
+      }));
+      for (let turns = 0; turns < 60; turns += 1) await turn();
+      expect([ran <= most, queue.busy, given()]).toEqual([true, true, before]);
+      release();
+      await Promise.all([first, ...behind]);
+      expect(ran).toBe(changes);
+      expect([...stored().range(numbers)].length).toBe(queue.rows.get("numbers"));
+    }
   });
 
   it("of which one throws leave no trace of it, in rows, counts and what comes after", async () => {
