@@ -1,6 +1,7 @@
 /** What installation tokens look like: the classic form with its checksum, and the long stateless one that begins to replace it. */
 import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { base62Digits } from "../../kernel/base/ids.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 
 /** What a stateless token says about itself. */
@@ -19,7 +20,6 @@ export interface TokenForms {
   stateless(facts: TokenFacts): string;
 }
 
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** Fills the claims so that the whole is as long as upstream's. */
@@ -44,11 +44,5 @@ export function createTokenForms(ids: Ids): TokenForms {
 
 /** The last six characters of a classic token for the thirty before them. */
 export function checksum(random: string): string {
-  let rest = crc32(random);
-  let text = "";
-  while (rest > 0) {
-    text = (BASE62[rest % BASE62.length] ?? "") + text;
-    rest = Math.floor(rest / BASE62.length);
-  }
-  return text.padStart(CHECKSUM_LENGTH, "0");
+  return base62Digits(crc32(random), CHECKSUM_LENGTH);
 }

@@ -15,6 +15,13 @@ export interface Ids {
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/** The last `length` digits of a whole number from 0 up in base 62, with zeros before it: 0-9A-Za-z, so equal lengths have the order of the numbers. */
+export function base62Digits(value: number, length: number): string {
+  let digits = "";
+  for (let rest = value; digits.length < length; rest = Math.floor(rest / BASE62.length)) digits = `${BASE62[rest % BASE62.length]}${digits}`;
+  return digits;
+}
+
 /** Identifiers from any source of bytes; a seeded source gives repeatable ids. */
 export function createIds(bytes: (length: number) => Uint8Array): Ids {
   const nano = customRandom(urlAlphabet, 21, bytes);

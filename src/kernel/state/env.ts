@@ -10,7 +10,7 @@ import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { Pace } from "./pace.ts";
 import type { Reserve } from "./reserve.ts";
-import { decodeRow, FileSnapshot, justAfter, spanOf } from "./snapshot.ts";
+import { decodeRow, FileSnapshot, spanBehind, spanOf } from "./snapshot.ts";
 import type { Span } from "./snapshot.ts";
 import { rowsName } from "./table.ts";
 import type { BackupReport, Bounds, Env, EnvSpec, EnvStatus, Keyring, Snapshot, Table, Tx, WriteOptions } from "./types.ts";
@@ -138,7 +138,7 @@ class FileEnv implements Env {
         const last = chunk.at(-1);
         if (last === undefined) return { rows, rest: undefined };
         for (const entry of chunk) rows.push(decodeRow(table, entry));
-        span = options.reverse ? { start: span.start, end: last.key } : { start: justAfter(last.key), end: span.end };
+        span = spanBehind(span, last, options.reverse);
       } while (rows.length < Math.min(SCAN_ROWS, options.left) && clock.monotonic() < until);
       return { rows, rest: span };
     });

@@ -83,7 +83,7 @@ export class FileSnapshot implements Snapshot {
       const last = chunk.at(-1);
       if (last === undefined) return;
       left -= chunk.length;
-      rest = options.reverse === true ? { start: rest.start, end: last.key } : { start: justAfter(last.key), end: rest.end };
+      rest = spanBehind(rest, last, options.reverse === true);
     }
   }
 
@@ -124,6 +124,11 @@ export function spanOf(bounds: Bounds): Span {
   const prefixEnd = bounds.prefix === undefined ? undefined : afterPrefix(encodeKey(bounds.prefix));
   const ends = [bounds.end === undefined ? undefined : encodeKey(bounds.end), prefixEnd].filter((end) => end !== undefined);
   return { start: starts.sort(byBytes).at(-1), end: ends.sort(byBytes).at(0) };
+}
+
+/** What is left of a span once it was walked to this entry. */
+export function spanBehind({ start, end }: Span, { key }: Entry, reverse: boolean): Span {
+  return reverse ? { start, end: key } : { start: justAfter(key), end };
 }
 
 /** The smallest key after a key. */

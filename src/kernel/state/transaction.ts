@@ -7,10 +7,10 @@ import { houseText } from "./house.ts";
 import { HOUSE, indexName, rowsName } from "./table.ts";
 import { encodeKey } from "./key-bytes.ts";
 import type { LmdbFile, Store } from "./lmdb-file.ts";
-import { FileSnapshot, justAfter } from "./snapshot.ts";
+import { FileSnapshot, justAfter, spanBehind } from "./snapshot.ts";
 import type { Entry, Span } from "./snapshot.ts";
 import type { AnyTable, Index, Table, Tx } from "./types.ts";
-import { merged, writeOf } from "./unstored.ts";
+import { merged, textOf, writeOf } from "./unstored.ts";
 import type { Unstored, Write } from "./unstored.ts";
 
 /** The most that one change may write: keys and values of rows and index entries together. */
@@ -113,7 +113,7 @@ export class FileTx extends FileSnapshot implements Tx {
       const known = last === undefined ? rest : options.reverse ? { start: last.key, end: rest.end } : { start: rest.start, end: justAfter(last.key) };
       const entries = merged(stored, unstored.within(store, known, options.reverse), options.reverse);
       if (entries.length > 0 || last === undefined) return entries.slice(0, options.rows);
-      rest = options.reverse ? { start: rest.start, end: last.key } : { start: justAfter(last.key), end: rest.end };
+      rest = spanBehind(rest, last, options.reverse);
     }
   }
 
@@ -195,7 +195,7 @@ export class FileTx extends FileSnapshot implements Tx {
 /** The raw entries of a row. That of a unique index is its key alone; otherwise the row's key follows, so that rows share an index key. */
 export function indexKeys<K, V>(index: Index<K, V>, row: { key: K; bytes: Uint8Array; value: V }): Map<string, Uint8Array> {
   const keys = index.of(row.value, row.key).map((parts) => (index.unique ? encodeKey(parts) : Buffer.concat([encodeKey(parts), row.bytes])));
-  return new Map(keys.map((key) => [Buffer.from(key).toString("latin1"), key]));
+  return new Map(keys.map((key) => [textOf(key), key]));
 }
 
 function taken<K, V>(table: Table<K, V>, index: Index<K, V>, keys: readonly (readonly unknown[])[]): StewardError {

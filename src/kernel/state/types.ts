@@ -121,8 +121,8 @@ export interface WriteOptions {
   readonly urgent?: boolean;
   /**
    * Runs after the change and throws when it must not be stored after all, e.g. because leadership was lost: nothing of it is,
-   * and the write rejects with what was thrown. It waits for the group before it; its own commit follows without giving way to other work, but takes the time of a
-   * flush; who guards by a lease gives up that much before it ends.
+   * and the write rejects with what was thrown. It waits for the group before it; its own commit follows without giving way to
+   * other work, but takes the time of a flush; who guards by a lease gives up that much before it ends.
    */
   readonly guard?: () => void;
 }

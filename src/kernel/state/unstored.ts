@@ -152,7 +152,8 @@ export function writeOf(store: Store, key: Uint8Array, value: Uint8Array | undef
   return { store, key, text: textOf(key), stored: value === undefined ? undefined : store.check.close(key, value), value };
 }
 
-function textOf(key: Uint8Array): string {
+/** A key as text, a character for each byte. */
+export function textOf(key: Uint8Array): string {
   return (Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length)).toString("latin1");
 }
 

@@ -237,8 +237,7 @@ export interface WrittenRequest {
   /** Told apart from a copy with other content. */
   readonly of: AuditRequest;
   readonly by: object;
-  readonly auth: string;
-  readonly request: string;
+  readonly members: { readonly auth: string; readonly request: string };
 }
 
 /** Where a request went. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createIds, systemIds, type Ids } from "../../../src/kernel/base/ids.ts";
+import { base62Digits, createIds, systemIds, type Ids } from "../../../src/kernel/base/ids.ts";
 
 /** Bytes that count up from `first`. */
 function counting(first: number): Ids {
@@ -26,4 +26,8 @@ describe("identifiers from one seed", () => {
     expect(all(counting(7))).toEqual(all(counting(7)));
     expect(counting(0).uuid()).toBe("00010203-0405-4607-8809-0a0b0c0d0e0f");
   });
+});
+
+it("writes numbers in base 62 with as many digits as are asked for", () => {
+  expect([base62Digits(0, 3), base62Digits(61, 1), base62Digits(62, 2), base62Digits(62 ** 3 - 1, 3), base62Digits(62 ** 3 + 10, 3)]).toEqual(["000", "z", "10", "zzz", "00A"]);
 });

@@ -65,18 +65,12 @@ export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
   }
 
   // Kept with the request: entries of a WeakMap outlive the young ones' collections, and there are two thousand requests a second.
-  function common(request: AuditRequest): WrittenRequest {
+  function common(request: AuditRequest): WrittenRequest["members"] {
     const known = request.written?.find((written) => written.by === kept && written.of === request);
-    if (known !== undefined) return known;
-    const fresh: WrittenRequest = { of: request, by: kept, auth: auth(request), request: asked(request) };
-    if (request.written === undefined) request.written = [fresh];
-    else request.written.push(fresh);
-    return fresh;
-  }
-
-  function shared(request: AuditRequest): Members {
-    const { auth, request: asked } = common(request);
-    return { auth, request: asked };
+    if (known !== undefined) return known.members;
+    const members = { auth: auth(request), request: asked(request) };
+    (request.written ??= []).push({ of: request, by: kept, members });
+    return members;
   }
 
   function asked(request: AuditRequest): string {
@@ -105,8 +99,8 @@ export function createRecorder(hash: Hash, options: RecordOptions): Recorder {
 
   const line = (nowMs: number, type: string, members: Members): string => `${options.prefix}${object({ time: text(rfc3339(nowMs)), type: text(type), ...members })}\n`;
   return {
-    request: (nowMs, request, error) => line(nowMs, "request", { ...shared(request), error: textOrNone(error) }),
-    response: (nowMs, request, response) => line(nowMs, "response", { ...shared(request), response: answered(nowMs, request, response) }),
+    request: (nowMs, request, error) => line(nowMs, "request", { ...common(request), error: textOrNone(error) }),
+    response: (nowMs, request, response) => line(nowMs, "response", { ...common(request), response: answered(nowMs, request, response) }),
     test: (nowMs, id) => line(nowMs, "request", {
       auth: "{\"token_type\":\"default\"}", request: object({ id: text(id), operation: text("update"), namespace: "{\"id\":\"root\"}", path: text("sys/audit/test") }),
     }),

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { IntentRowSchema, LeaseRowSchema, OrphanRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { IntentRow, LeaseRow, OrphanRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import { base62Digits } from "../../../kernel/base/ids.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import { isRawNumber, parseExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
@@ -13,7 +14,6 @@ import { tokenId } from "./tables.ts";
 export const LEASE_ID_LENGTH = 24;
 /** Those of them that tell the time: milliseconds up to the year 2081. */
 const TIME_LENGTH = 7;
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
  * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes needs the token and plain
@@ -26,9 +26,7 @@ export const MOST_DATA_LENGTH: number = 2 * 1024;
  * ids that are given out together lie together: a group of them fills a page of the store and does not touch one for each.
  */
 export function leaseName(ids: Ids, nowMs: number): string {
-  let time = "";
-  for (let rest = Math.max(0, Math.floor(nowMs)); time.length < TIME_LENGTH; rest = Math.floor(rest / BASE62.length)) time = `${BASE62[rest % BASE62.length]}${time}`;
-  return `${time}${ids.base62(LEASE_ID_LENGTH - TIME_LENGTH)}`;
+  return `${base62Digits(Math.max(0, Math.floor(nowMs)), TIME_LENGTH)}${ids.base62(LEASE_ID_LENGTH - TIME_LENGTH)}`;
 }
 
 /** The row of a lease to be. */
