@@ -15,8 +15,20 @@ export async function openBusyWorker(name: string): Promise<Worker> {
     function fillBarn() { globalThis.barn = Array.from({ length: 100_000 }, (_, index) => ({ index, hay: [index] })); }
     fillBarn();
     setInterval(() => grindWheel(20), 40);
-    require("node:worker_threads").parentPort.postMessage("up");`;
+    const { parentPort } = require("node:worker_threads");
+    parentPort.on("message", () => {
+      fillBarn();
+      parentPort.postMessage("filled");
+    });
+    parentPort.postMessage("up");`;
   const worker = new Worker(code, { eval: true, name });
   await new Promise((resolve) => worker.once("message", resolve));
   return worker;
+}
+
+/** Has a busy worker hold other memory of the same size. */
+export async function fillAnew(worker: Worker): Promise<void> {
+  const filled = new Promise((resolve) => worker.once("message", resolve));
+  worker.postMessage("fill");
+  await filled;
 }

@@ -1,11 +1,11 @@
 import type { Worker } from "node:worker_threads";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { delay, systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { createPool } from "../../../src/kernel/pool/pool.ts";
 import { createHeapSampler } from "../../../src/kernel/profiling/heap.ts";
 import { createProfiles } from "../../../src/kernel/profiling/profiles.ts";
-import { openBusyWorker, turnMill } from "./busy.ts";
+import { fillAnew, openBusyWorker, turnMill } from "./busy.ts";
 import { decodeCompressed, totalOf } from "./decoded.ts";
 
 const NANOSECONDS = 1e6;
@@ -70,11 +70,17 @@ describe("Profiles of this process", () => {
     expect(decodeCompressed(await profiles.heap()).samples).toEqual([]);
     await heap.start(never, () => undefined);
     const barn = fillStore();
-    workers.push(await openBusyWorker("farm"));
-    const decoded = decodeCompressed(await profiles.heap());
+    const farm = await openBusyWorker("farm");
+    workers.push(farm);
+    // The sampler of a thread begins after the thread, and does not see what was held before.
+    const decoded = await vi.waitFor(async () => {
+      await fillAnew(farm);
+      const seen = decodeCompressed(await profiles.heap());
+      expect(totalOf(seen, "fillBarn", 0)).toBeGreaterThan(0);
+      return seen;
+    }, { timeout: 10_000 });
     expect(barn).toHaveLength(300_000);
     expect(totalOf(decoded, "fillStore", 0)).toBeGreaterThan(4e6);
-    expect(totalOf(decoded, "fillBarn", 0)).toBeGreaterThan(0);
     expect(decoded.samples.find(({ thread }) => thread === "farm")).toBeDefined();
     await heap.stop(0);
     await heap.stop(0);
