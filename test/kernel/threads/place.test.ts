@@ -309,19 +309,21 @@ describe("a service in a thread of its own", () => {
     const host = placeService({ ...deps, clock }, sampleModule, { on: "thread", options: { greeting: "" } });
     const { promise: broke, resolve } = Promise.withResolvers<unknown>();
     await host.start(never, resolve);
-    const call = unary(host, "importSample", { number: 3 });
+    const body = toBinary(DedupSampleService.method.importSample.input, create(DedupSampleService.method.importSample.input, { number: 3 }));
+    // The clock runs ahead of a slow thread's last word, and must not come upon the call's own deadline before.
+    const call = host.call("steward.test.v1.DedupSampleService/ImportSample", body, { signal: never, encoding: "proto", requestId: "r", deadlineMs: 2_000_000_000 });
     const lost = expect(call).rejects.toMatchObject({ code: "not_ready" });
     // A word that the thread had said before may still be on its way, and counts from its arrival.
     await vi.waitFor(async () => {
       await clock.advance(11_000);
       expect(host.health?.()).toMatchObject({ ok: false, reason: expect.stringMatching(/^the thread has said nothing for \d+ s$/) as string });
-    }, { interval: 1 });
+    }, { interval: 1, timeout: 10_000 });
     let over = false;
     void broke.finally(() => (over = true));
     await vi.waitFor(async () => {
       await clock.advance(61_000);
       expect(over).toBe(true);
-    }, { interval: 1 });
+    }, { interval: 1, timeout: 10_000 });
     expect(await broke).toMatchObject({ code: "deadline" });
     await lost;
     await host.stop(1000);
