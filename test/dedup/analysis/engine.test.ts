@@ -237,7 +237,8 @@ describe("cancelling", () => {
   const texts = corpus(3_000);
 
   for (const phase of ["sign", "join", "verify"] as const) {
-    it(`is felt within 250 ms while it is in phase ${phase}, with the signal's reason`, async () => {
+    // What else the machine does may add to a time, not three times over.
+    it(`is felt within 250 ms while it is in phase ${phase}, with the signal's reason`, { retry: 2 }, async () => {
       const stop = new AbortController();
       const reason = new Error(`stop in ${phase}`);
       let firedAtMs = 0;

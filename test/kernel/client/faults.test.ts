@@ -98,10 +98,10 @@ describe("retries", () => {
 
   it("give up when the wait would outlast the call", async () => {
     await using upstream = await createUpstream((_, response) => sendJson(response, {}, { "retry-after": "60" }, 503));
-    await using client = createTestClient(upstream.url, { retry: { retries: 3, baseDelayMs: 1, maxDelayMs: 60_000 }, limits: { callMs: 500 } });
+    await using client = createTestClient(upstream.url, { retry: { retries: 3, baseDelayMs: 1, maxDelayMs: 60_000 }, limits: { callMs: 5_000 } });
     const found = await outcome(client);
     expect(found).toMatchObject({ class: "server" });
-    expect(found.tookMs).toBeLessThan(400);
+    expect(found.tookMs).toBeLessThan(2_500);
   });
 
   it("add no more than a fifth to the load of an upstream that is down", async () => {
@@ -169,16 +169,16 @@ describe("an upstream that breaks off", () => {
 });
 
 describe("time", () => {
-  const limits = { attemptMs: 150, callMs: 400 };
+  const limits = { attemptMs: 500, callMs: 1_400 };
 
   it("bounds an upstream that accepts and never answers", async () => {
     await using upstream = await createRawUpstream(() => undefined);
     await using client = createTestClient(upstream.url, { limits });
     const found = await outcome(client);
     expect(found).toMatchObject({ class: "timeout", error: { code: "deadline" } });
-    expect(found.tookMs).toBeLessThan(650);
+    expect(found.tookMs).toBeLessThan(3_000);
     expect(client.reports.length).toBeGreaterThan(1);
-    expect(client.reports[0]?.durationMs).toBeLessThan(300);
+    expect(client.reports[0]?.durationMs).toBeLessThan(1_200);
   });
 
   it("bounds an upstream that drips, in head and in body", async () => {
@@ -191,7 +191,7 @@ describe("time", () => {
       await using client = createTestClient(upstream.url, { limits, retry: once });
       const found = await outcome(client);
       expect(found).toMatchObject({ class: "timeout" });
-      expect(found.tookMs).toBeLessThan(400);
+      expect(found.tookMs).toBeLessThan(limits.callMs);
     }
   });
 
@@ -211,7 +211,7 @@ describe("time", () => {
       await using client = createTestClient(upstream.url, { limits: { ...limits, wireBytes: 65_536 }, retry: once });
       const found = await outcome(client, { ...get, read: "bytes" });
       expect(found).toMatchObject({ class: status === 200 ? "too_large" : "server" });
-      expect(found.tookMs).toBeLessThan(400);
+      expect(found.tookMs).toBeLessThan(limits.callMs);
       // What the sockets of both sides hold is not ours to bound.
       expect(written).toBeLessThan(8_000_000);
     }

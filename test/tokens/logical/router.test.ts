@@ -31,8 +31,8 @@ describe("a name in a path", () => {
 
   it("is refused in no time however long it is", () => {
     const started = performance.now();
-    expect(compilePattern("a/:name/b").match(`a/${"a-".repeat(50_000)}`)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(compilePattern("a/:name/b").match(`a/${"a-".repeat(500_000)}`)).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });
 
