@@ -1,33 +1,45 @@
-/** The official OTLP exporters from our options. */
-import { credentials, Metadata } from "@grpc/grpc-js";
-import { OTLPLogExporter as GrpcLogExporter } from "@opentelemetry/exporter-logs-otlp-grpc";
+/** The official OTLP exporters from our options; over gRPC with a transport of our own. */
+import { type ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
 import { OTLPLogExporter as HttpLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
-import { OTLPMetricExporter as GrpcMetricExporter } from "@opentelemetry/exporter-metrics-otlp-grpc";
 import { OTLPMetricExporter as HttpMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
-import { OTLPTraceExporter as GrpcTraceExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
 import { OTLPTraceExporter as HttpTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
-import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
-import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import { createOtlpNetworkExportDelegate, ExporterMetrics } from "@opentelemetry/otlp-exporter-base";
+import {
+  type IExporterMetricsHelper, type ISerializer, LogsExporterMetricsHelper, MetricsExporterMetricsHelper, ProtobufLogsSerializer, ProtobufMetricsSerializer, ProtobufTraceSerializer,
+  TraceExporterMetricsHelper,
+} from "@opentelemetry/otlp-transformer";
+import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
+import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Signal } from "../status.ts";
+import { GrpcTransport } from "./grpc-transport.ts";
 import type { WireTarget } from "./options.ts";
 
 /** Exporters that an interval of requests shares may send that many at once; the readers send one after the other. */
 const IN_FLIGHT = 30;
 
+/** What sends requests of one signal. */
+export interface Exporter<T> {
+  export(items: T, done: Parameters<PushMetricExporter["export"]>[1]): void;
+  forceFlush(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
 /** An exporter of metrics. */
-export function metricExporter(target: WireTarget): PushMetricExporter {
-  return target.protocol === "grpc" ? new GrpcMetricExporter(grpcOptions(target)) : new HttpMetricExporter(httpOptions(target, "metrics"));
+export function metricExporter(target: WireTarget): Exporter<ResourceMetrics> {
+  return target.protocol === "grpc"
+    ? overGrpc(target, "metrics.v1.MetricsService", ProtobufMetricsSerializer, MetricsExporterMetricsHelper)
+    : new HttpMetricExporter(httpOptions(target, "metrics"));
 }
 
 /** An exporter of log records. */
-export function logExporter(target: WireTarget): LogRecordExporter {
-  return target.protocol === "grpc" ? new GrpcLogExporter(grpcOptions(target)) : new HttpLogExporter(httpOptions(target, "logs"));
+export function logExporter(target: WireTarget): Exporter<ReadableLogRecord[]> {
+  return target.protocol === "grpc" ? overGrpc(target, "logs.v1.LogsService", ProtobufLogsSerializer, LogsExporterMetricsHelper) : new HttpLogExporter(httpOptions(target, "logs"));
 }
 
 /** An exporter of spans. */
-export function traceExporter(target: WireTarget): SpanExporter {
-  return target.protocol === "grpc" ? new GrpcTraceExporter(grpcOptions(target)) : new HttpTraceExporter(httpOptions(target, "traces"));
+export function traceExporter(target: WireTarget): Exporter<ReadableSpan[]> {
+  return target.protocol === "grpc" ? overGrpc(target, "trace.v1.TraceService", ProtobufTraceSerializer, TraceExporterMetricsHelper) : new HttpTraceExporter(httpOptions(target, "traces"));
 }
 
 /** The full URL of a signal: the path of the specification is appended unless it is there. */
@@ -39,7 +51,6 @@ export function signalUrl(endpoint: string, signal: Signal): string {
 }
 
 type HttpOptions = ConstructorParameters<typeof HttpMetricExporter>[0] & object;
-type GrpcOptions = ConstructorParameters<typeof GrpcMetricExporter>[0] & object;
 
 function common(target: WireTarget): { timeoutMillis: number; concurrencyLimit: number } {
   return { timeoutMillis: target.timeoutMs, concurrencyLimit: IN_FLIGHT };
@@ -53,14 +64,20 @@ function httpOptions(target: WireTarget, signal: Signal): HttpOptions {
   };
 }
 
-function grpcOptions(target: WireTarget): GrpcOptions {
-  const { ca, cert, key, insecureSkipVerify } = target.tls;
+function overGrpc<T, R>(target: WireTarget, service: string, serializer: ISerializer<T, R>, metricsHelper: IExporterMetricsHelper<T>): Exporter<T> {
+  const url = new URL(target.endpoint);
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(target.headers)) metadata.set(name, value);
+  const transport = new GrpcTransport({
+    address: url.protocol === "unix:" ? target.endpoint : url.host, method: `/opentelemetry.proto.collector.${service}/Export`,
+    metadata, credentials: channelCredentials(target), compression: target.compression,
+  });
+  // The ledger counts; nobody reads what the exporter would say of itself.
+  const metrics = new ExporterMetrics({ componentType: "otlp_grpc_exporter", metricsHelper, url: target.endpoint, meterProvider: undefined, responseAttributesFromError: () => ({}) });
+  return createOtlpNetworkExportDelegate({ ...common(target), compression: target.compression }, serializer, metrics, transport);
+}
+
+function channelCredentials({ endpoint, tls: { ca, cert, key, insecureSkipVerify } }: WireTarget): ChannelCredentials {
   const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
-  const secure = target.endpoint.startsWith("https:");
-  return {
-    ...common(target), url: target.endpoint, metadata, compression: target.compression as GrpcOptions["compression"] & string,
-    credentials: secure ? credentials.createSsl(pem(ca), pem(key), pem(cert), { rejectUnauthorized: !insecureSkipVerify }) : credentials.createInsecure(),
-  };
+  return endpoint.startsWith("https:") ? credentials.createSsl(pem(ca), pem(key), pem(cert), { rejectUnauthorized: !insecureSkipVerify }) : credentials.createInsecure();
 }

@@ -6,7 +6,7 @@ import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Signal } from "../status.ts";
-import { logExporter, metricExporter, traceExporter } from "./exporters.ts";
+import { type Exporter, logExporter, metricExporter, traceExporter } from "./exporters.ts";
 import type { WireTarget } from "./options.ts";
 import { logOutput, metricOutput, spanOutput } from "./output.ts";
 import type { Output, OutputOptions } from "./output.ts";
@@ -39,20 +39,12 @@ export function tracesOut(target: WireTarget, deps: WayOutDeps): SpanExporter {
   return networked("traces", target, { ...deps, make: traceExporter, tooLarge: spanSize(target.maxRequestBytes) });
 }
 
-type Done = Parameters<PushMetricExporter["export"]>[1];
-
-interface Exporter<T> {
-  export(items: T, done: Done): void;
-  forceFlush?(): Promise<void>;
-  shutdown(): Promise<void>;
-}
-
 interface Networked<T> extends WayOutDeps {
   readonly make: (target: WireTarget) => Exporter<T>;
   readonly tooLarge: SizeCheck<T> | undefined;
 }
 
-function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge }: Networked<T>): Required<Exporter<T>> {
+function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge }: Networked<T>): Exporter<T> {
   const renewing = new Renewing(target, { clock, log, signal, make });
   return {
     export(items, done) {
@@ -60,7 +52,7 @@ function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, to
       if (error) done({ code: 1, error });
       else renewing.current().export(items, done);
     },
-    forceFlush: () => renewing.current().forceFlush?.() ?? Promise.resolve(),
+    forceFlush: () => renewing.current().forceFlush(),
     shutdown() {
       renewing.stop();
       return renewing.current().shutdown();

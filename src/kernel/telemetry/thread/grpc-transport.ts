@@ -1,0 +1,79 @@
+/**
+ * Requests of OTLP over gRPC. The exporters' own transport leaves three copies of each request to the collector of garbage, which does not
+ * hurry for what lies outside of its heap: 60 MB after an export of 100,000 points. This one leaves one
+ * (docs/decisions/telemetry-thread.md).
+ */
+import { type ChannelCredentials, Client, type Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import type { ExportResponse, IExporterTransport } from "@opentelemetry/otlp-exporter-base";
+
+/** Where requests go, and how. */
+export interface GrpcTransportOptions {
+  /** A target of gRPC: host and port, or a `unix:` URL. */
+  readonly address: string;
+  /** `/package.Service/Method`. */
+  readonly method: string;
+  readonly metadata: Metadata;
+  readonly credentials: ChannelCredentials;
+  readonly compression: "gzip" | "none";
+}
+
+/** So many deadlines in a row, and the connection may be one that nobody listens to any more. */
+const MOST_LATE = 5;
+/** The numbers of `grpc.default_compression_algorithm`. */
+const ALGORITHMS = { none: 0, gzip: 2 } as const;
+
+/**
+ * One channel to one method, opened with its first request. A request that was answered well is taken from its sender: its bytes are given
+ * back at once, and its array is empty.
+ */
+export class GrpcTransport implements IExporterTransport {
+  readonly #options: GrpcTransportOptions;
+  #client: Client | undefined;
+  #late = 0;
+
+  constructor(options: GrpcTransportOptions) {
+    this.#options = options;
+  }
+
+  async send(data: Uint8Array<ArrayBuffer>, timeoutMillis: number): Promise<ExportResponse> {
+    try {
+      const answer = await this.#call(data, Date.now() + timeoutMillis);
+      this.#late = 0;
+      data.buffer.transfer(0);
+      return { status: "success", ...(answer === undefined ? {} : { data: answer }) };
+    } catch (error) {
+      if ((error as Partial<ServiceError>).code === status.DEADLINE_EXCEEDED) this.#wasLate();
+      return { status: "failure", error: error as Error };
+    }
+  }
+
+  shutdown(): void {
+    this.#client?.close();
+    this.#client = undefined;
+  }
+
+  #call(data: Uint8Array, deadline: number): Promise<Buffer | undefined> {
+    const { method, metadata } = this.#options;
+    const client = (this.#client ??= this.#open());
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(method, bytesOf, (answer) => answer, data, metadata, { deadline }, (error, answer) => (error === null ? resolve(answer) : reject(error)));
+    });
+  }
+
+  #open(): Client {
+    const { address, credentials, compression } = this.#options;
+    return new Client(address, credentials, { "grpc.default_compression_algorithm": ALGORITHMS[compression] });
+  }
+
+  #wasLate(): void {
+    this.#late += 1;
+    if (this.#late <= MOST_LATE) return;
+    this.#late = 0;
+    this.shutdown();
+  }
+}
+
+/** The same bytes as gRPC wants them. */
+function bytesOf(data: Uint8Array): Buffer {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
