@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { credentials, Metadata, status } from "@grpc/grpc-js";
 import { ProtobufLogsSerializer } from "@opentelemetry/otlp-transformer";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { GrpcTransport } from "../../../src/kernel/telemetry/thread/grpc-transport.ts";
 import type { Receiver } from "../../support/otlp/receiver.ts";
 import { startReceiver } from "../../support/otlp/receiver.ts";
@@ -11,7 +12,7 @@ const method = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 const PATIENCE_MS = 30_000;
 
 function transport(port: number): GrpcTransport {
-  const made = new GrpcTransport({ address: `127.0.0.1:${port}`, method, metadata: new Metadata(), credentials: credentials.createInsecure(), compression: "none" });
+  const made = new GrpcTransport({ clock: systemClock, address: `127.0.0.1:${port}`, method, metadata: new Metadata(), credentials: credentials.createInsecure(), compression: "none" });
   onTestFinished(() => made.shutdown());
   return made;
 }

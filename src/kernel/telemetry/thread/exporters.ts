@@ -11,6 +11,7 @@ import {
 import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import type { Clock } from "../../base/clock.ts";
 import type { Signal } from "../status.ts";
 import { GrpcTransport } from "./grpc-transport.ts";
 import type { WireTarget } from "./options.ts";
@@ -26,20 +27,24 @@ export interface Exporter<T> {
 }
 
 /** An exporter of metrics. */
-export function metricExporter(target: WireTarget): Exporter<ResourceMetrics> {
+export function metricExporter(target: WireTarget, clock: Clock): Exporter<ResourceMetrics> {
   return target.protocol === "grpc"
-    ? overGrpc(target, "metrics.v1.MetricsService", ProtobufMetricsSerializer, MetricsExporterMetricsHelper)
+    ? overGrpc(target, { clock, service: "metrics.v1.MetricsService", serializer: ProtobufMetricsSerializer, metricsHelper: MetricsExporterMetricsHelper })
     : new HttpMetricExporter(httpOptions(target, "metrics"));
 }
 
 /** An exporter of log records. */
-export function logExporter(target: WireTarget): Exporter<ReadableLogRecord[]> {
-  return target.protocol === "grpc" ? overGrpc(target, "logs.v1.LogsService", ProtobufLogsSerializer, LogsExporterMetricsHelper) : new HttpLogExporter(httpOptions(target, "logs"));
+export function logExporter(target: WireTarget, clock: Clock): Exporter<ReadableLogRecord[]> {
+  return target.protocol === "grpc"
+    ? overGrpc(target, { clock, service: "logs.v1.LogsService", serializer: ProtobufLogsSerializer, metricsHelper: LogsExporterMetricsHelper })
+    : new HttpLogExporter(httpOptions(target, "logs"));
 }
 
 /** An exporter of spans. */
-export function traceExporter(target: WireTarget): Exporter<ReadableSpan[]> {
-  return target.protocol === "grpc" ? overGrpc(target, "trace.v1.TraceService", ProtobufTraceSerializer, TraceExporterMetricsHelper) : new HttpTraceExporter(httpOptions(target, "traces"));
+export function traceExporter(target: WireTarget, clock: Clock): Exporter<ReadableSpan[]> {
+  return target.protocol === "grpc"
+    ? overGrpc(target, { clock, service: "trace.v1.TraceService", serializer: ProtobufTraceSerializer, metricsHelper: TraceExporterMetricsHelper })
+    : new HttpTraceExporter(httpOptions(target, "traces"));
 }
 
 /** The full URL of a signal: the path of the specification is appended unless it is there. */
@@ -64,12 +69,19 @@ function httpOptions(target: WireTarget, signal: Signal): HttpOptions {
   };
 }
 
-function overGrpc<T, R>(target: WireTarget, service: string, serializer: ISerializer<T, R>, metricsHelper: IExporterMetricsHelper<T>): Exporter<T> {
+interface GrpcSignal<T, R> {
+  readonly clock: Clock;
+  readonly service: string;
+  readonly serializer: ISerializer<T, R>;
+  readonly metricsHelper: IExporterMetricsHelper<T>;
+}
+
+function overGrpc<T, R>(target: WireTarget, { clock, service, serializer, metricsHelper }: GrpcSignal<T, R>): Exporter<T> {
   const url = new URL(target.endpoint);
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(target.headers)) metadata.set(name, value);
   const transport = new GrpcTransport({
-    address: url.protocol === "unix:" ? target.endpoint : url.host, method: `/opentelemetry.proto.collector.${service}/Export`,
+    clock, address: url.protocol === "unix:" ? target.endpoint : url.host, method: `/opentelemetry.proto.collector.${service}/Export`,
     metadata, credentials: channelCredentials(target), compression: target.compression,
   });
   // The ledger counts; nobody reads what the exporter would say of itself.

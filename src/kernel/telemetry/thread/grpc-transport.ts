@@ -5,9 +5,11 @@
  */
 import { type ChannelCredentials, Client, type Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { ExportResponse, IExporterTransport } from "@opentelemetry/otlp-exporter-base";
+import type { Clock } from "../../base/clock.ts";
 
 /** Where requests go, and how. */
 export interface GrpcTransportOptions {
+  readonly clock: Clock;
   /** A target of gRPC: host and port, or a `unix:` URL. */
   readonly address: string;
   /** `/package.Service/Method`. */
@@ -37,7 +39,7 @@ export class GrpcTransport implements IExporterTransport {
 
   async send(data: Uint8Array<ArrayBuffer>, timeoutMillis: number): Promise<ExportResponse> {
     try {
-      const answer = await this.#call(data, Date.now() + timeoutMillis);
+      const answer = await this.#call(data, this.#options.clock.now() + timeoutMillis);
       this.#late = 0;
       data.buffer.transfer(0);
       return { status: "success", ...(answer === undefined ? {} : { data: answer }) };

@@ -40,12 +40,12 @@ export function tracesOut(target: WireTarget, deps: WayOutDeps): SpanExporter {
 }
 
 interface Networked<T> extends WayOutDeps {
-  readonly make: (target: WireTarget) => Exporter<T>;
+  readonly make: (target: WireTarget, clock: Clock) => Exporter<T>;
   readonly tooLarge: SizeCheck<T> | undefined;
 }
 
 function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge }: Networked<T>): Exporter<T> {
-  const renewing = new Renewing(target, { clock, log, signal, make });
+  const renewing = new Renewing(target, { clock, log, signal, make: (renewed) => make(renewed, clock) });
   return {
     export(items, done) {
       const error = tooLarge?.(items);
