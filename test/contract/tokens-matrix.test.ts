@@ -206,6 +206,42 @@ describe("a denied path", () => {
     }
     expect(host.counts().minted).toBe(before);
   });
+
+  it("has none below sys/ either", async () => {
+    await configure(vault, host);
+    await policy("victim", "elsewhere", ["read"]);
+    await vault.ask("POST", "sys/mounts/spare", { body: { type: "github" } });
+    await vault.ask("POST", "github/token", { body: { installation_id: 1001 } });
+    const denied = ["sys/policies/acl/victim", "sys/policy/victim", "sys/leases/revoke-prefix/github/token", "sys/leases/revoke-force/github/token", "sys/leases/lookup/github/token", "sys/mounts/spare", "sys/mounts/spare/tune"];
+    const rules = [...["sys/policies/*", "sys/policy/*", "sys/leases/*", "sys/mounts/*"].map((path) => [path, "create,read,update,delete,list,sudo"]), ...denied.flatMap((path) => [[path, "deny"], [`${path}/`, "deny"]])];
+    await vault.ask("PUT", "sys/policies/acl/but-some", { body: { policy: rules.map(([path = "", allowed = ""]) => `path ${JSON.stringify(path)} { capabilities = ${JSON.stringify(allowed.split(","))} }`).join("\n") } });
+    const token = await tokenOf(["but-some"]);
+    const leases = async (): Promise<unknown> => (await vault.ask("GET", "sys/leases/count")).json.data.lease_count;
+    const before = await leases();
+    for (const path of denied) {
+      const [parent, name] = /^(sys\/(?:policies\/acl|policy|leases\/[a-z-]+|mounts))\/(.*)$/.exec(path)?.slice(1) ?? [];
+      for (const spelling of [path, `${path}/`, `${path}//`, `${parent}//${name}`, `${parent}/%2F${name}`, `${parent}//${name}/`, path.replace("/tune", "//tune")]) {
+        for (const method of ["GET", "LIST", "PUT", "DELETE"] as const) {
+          const { status, json } = await vault.ask(method, spelling, { token, ...(method === "PUT" ? { body: { policy: 'path "*" { capabilities = ["sudo"] }' } } : {}) });
+          expect([method, spelling, status >= 400 || (json?.data ?? undefined) === undefined]).toEqual([method, spelling, true]);
+        }
+      }
+    }
+    expect((await vault.ask("GET", "sys/policies/acl/victim")).json.data.policy).toContain("elsewhere");
+    expect((await vault.ask("GET", "sys/mounts/spare")).json.data.type).toBe("github");
+    expect(await leases()).toBe(before);
+  });
+});
+
+describe("all leases of all mounts", () => {
+  it.each(["revoke-prefix", "revoke-force"])("are not ended by %s without a prefix", async (name) => {
+    await configure(vault, host);
+    await vault.ask("POST", "github/token", { body: { installation_id: 1001 } });
+    const before = (await vault.ask("GET", "sys/leases/count")).json.data.lease_count as number;
+    expect(before).toBeGreaterThan(0);
+    for (const path of [name, `${name}/`, `${name}//`]) expect([path, (await vault.ask("PUT", `sys/leases/${path}`)).status]).toEqual([path, 404]);
+    expect((await vault.ask("GET", "sys/leases/count")).json.data.lease_count).toBe(before);
+  });
 });
 
 describe("a token role", () => {

@@ -18,15 +18,23 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
   organization_projects: ["read", "write", "admin"], enterprise_custom_properties_for_organizations: ["read", "write", "admin"],
 };
 
+/** So many permissions are warned about one by one; the others are counted, for each hint compares with every name there is. */
+const MOST_WARNINGS = 20;
+
 const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
 /** What looks wrong about requested permissions. */
 export function permissionWarnings(permissions: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(permissions).flatMap(([name, level]) => {
-    const levels = Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined;
-    if (levels === undefined) return [`unknown permission ${quote(name)}${hint(name)}`];
-    return levels.includes(level) ? [] : [`permission ${name} knows ${levels.join(" and ")}, not ${quote(level)}`];
+  const doubtful = Object.entries(permissions).filter(([name, level]) => levelsOf(name)?.includes(level) !== true);
+  const warnings = doubtful.slice(0, MOST_WARNINGS).map(([name, level]) => {
+    const levels = levelsOf(name);
+    return levels === undefined ? `unknown permission ${quote(name)}${hint(name)}` : `permission ${name} knows ${levels.join(" and ")}, not ${quote(level)}`;
   });
+  return doubtful.length > MOST_WARNINGS ? [...warnings, `${doubtful.length - MOST_WARNINGS} more permissions look wrong`] : warnings;
+}
+
+function levelsOf(name: string): readonly string[] | undefined {
+  return Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined;
 }
 
 /** Whether a level gives at least what another one gives. Levels nobody knows only reach themselves. */

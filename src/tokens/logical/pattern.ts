@@ -15,6 +15,9 @@ export interface Pattern {
 /** Starts and ends with a letter, digit or underscore; `-` and `.` may stand between (facts §1.1). */
 const NAME = String.raw`(\w(?:[\w.-]*\w)?)`;
 
+/** What follows begins with no slash, which would make it a second name of the same thing, one that rules about the first would not hold for. */
+const REST_TEXT = "((?!/)[^]*)";
+
 const LITERAL = 0;
 const VARIABLE = 1;
 const REST = 2;
@@ -35,7 +38,7 @@ export function compilePattern(text: string): Pattern {
     assert(!rest || index === segments.length - 1, `only the last segment of ${text} takes the rest`);
     variables.push(found[1] ?? "");
     ranks.push(rest ? REST : VARIABLE);
-    return rest ? "([^]*)" : NAME;
+    return rest ? REST_TEXT : NAME;
   });
   assert(new Set(variables).size === variables.length, `${text} names each variable once`);
   const expression = new RegExp(`^${sources.join("/")}$`);

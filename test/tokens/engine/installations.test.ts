@@ -106,6 +106,12 @@ describe("an organisation's installation", () => {
     expect(room.codeHost.requests()).toMatchObject({ org_installation: 0, unknown: 0, installations: 6 });
   });
 
+  it("with a name that no account can have is neither looked for nor remembered", async () => {
+    await using room = await startEngineRoom();
+    expect(await room.refusal("create", "token", { org_name: "x".repeat(101) })).toMatchObject({ rule: "not_installed", field: "org_name" });
+    expect(room.codeHost.requests()).toMatchObject({ org_installation: 0, installations: 0 });
+  });
+
   it("is not answered by failures as if it were not there", async () => {
     await using room = await startEngineRoom();
     for (const [status, code] of [[500, "upstream"], [401, "upstream"], [429, "exhausted"]] as const) {

@@ -134,6 +134,13 @@ describe("permissions", () => {
     expect((await room.ask("create", "permissionset/ci", { installation_id: 1001, permissions: "contents=admin" }))?.warnings).toEqual(['permission contents knows read and write, not "admin"']);
   });
 
+  it("that are many are warned of one by one up to twenty, so that nobody waits for hints", async () => {
+    await using room = await startEngineRoom();
+    const permissions = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${"content".repeat(5)}${index}`, "read"]));
+    const warnings = (await room.ask("create", "permissionset/ci", { installation_id: 1001, permissions }))?.warnings ?? [];
+    expect([warnings.length, warnings.at(-1)]).toEqual([21, "980 more permissions look wrong"]);
+  });
+
   it("are compared with those that were granted", async () => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", { kind: "patch", members: { permissions: { contents: "read", members: "write", metadata: "read" } } });

@@ -41,6 +41,11 @@ describe("a rest in a path", () => {
     const pattern = compilePattern("leases/:name*");
     expect(["leases/x/y/", "leases/", "leases/a b\n", "leases"].map((path) => pattern.match(path)?.get("name"))).toEqual(["x/y/", "", "a b\n", undefined]);
   });
+
+  it("begins with no slash, which would be a second name of the same thing", () => {
+    const pattern = compilePattern("leases/:name*");
+    expect(["leases//", "leases//x"].map((path) => pattern.match(path))).toEqual([undefined, undefined]);
+  });
 });
 
 describe("a pattern", () => {

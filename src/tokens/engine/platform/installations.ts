@@ -15,6 +15,9 @@ const MISSING_FOR_MS = 30_000;
 /** Organisations remembered; the oldest go first. */
 const MOST_REMEMBERED = 10_000;
 
+/** No account's name is longer. What is asked for is remembered, so a longer text must not get that far. */
+const LONGEST_LOGIN = 100;
+
 /** Pages of a hundred. */
 const MOST_PAGES = 1_000;
 
@@ -64,6 +67,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
 
   return {
     async find(name, signal) {
+      if (name.length > LONGEST_LOGIN) return foundOf(name, undefined, false);
       const login = name.toLowerCase();
       const held = known.get(login);
       if (held !== undefined && clock.monotonic() < held.untilMs) return foundOf(name, held.id, true);
@@ -95,7 +99,7 @@ function foundOf(name: string, id: number | RawNumber | undefined, remembered: b
 
 // A direct lookup knows neither what old servers lack nor users' accounts; the list knows all.
 async function lookUp(platform: Platform, clock: Clock, login: string, signal: AbortSignal): Promise<number | RawNumber | undefined> {
-  if (/^[a-z0-9_][a-z0-9_-]{0,99}$/.test(login)) {
+  if (/^[a-z0-9_][a-z0-9_-]*$/.test(login)) {
     const { outcome } = await platform.get(`orgs/${login}/installation`, signal);
     const reply = outcome.lost === undefined ? outcome : undefined;
     const direct = reply?.status === 200 ? installationOf(tryParse(reply)) : undefined;

@@ -1,11 +1,9 @@
 /** What every auth backend decides about the tokens it makes: their policies, their type, what is left of them. */
 import { logicalError } from "../../logical/occurred.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { DEFAULT_POLICY, ROOT_POLICY } from "../policies/built-in.ts";
+import { DEFAULT_POLICY, ROOT_POLICY, WRAPPING_POLICY } from "../policies/built-in.ts";
 import type { IssuedAuth, MadeToken, Policies, TokenEntry, TokenType } from "../types.ts";
 
-/** Nobody hands this policy out: tokens that wrap an answer have it. */
-const UNASSIGNABLE: readonly string[] = ["response-wrapping"];
 /** Policies of one token. */
 const MOST_POLICIES = 256;
 
@@ -20,8 +18,7 @@ export function sanitized(policies: readonly string[], addDefault: boolean): rea
 /** Throws `invalid` for policies that no token may have; gives warnings about those that do not exist. */
 export function checkPolicies(policies: Policies, names: readonly string[]): readonly string[] {
   if (names.length > MOST_POLICIES) throw logicalError(`a token has at most ${MOST_POLICIES} policies`, { field: "policies", rule: "count" });
-  const forbidden = names.find((name) => UNASSIGNABLE.includes(name));
-  if (forbidden !== undefined) throw logicalError(`cannot assign policy ${JSON.stringify(forbidden)}`, { field: "policies", rule: "unassignable" });
+  if (names.includes(WRAPPING_POLICY)) throw logicalError(`cannot assign policy ${JSON.stringify(WRAPPING_POLICY)}`, { field: "policies", rule: "unassignable" });
   return names.filter((name) => policies.get(name) === undefined).map((name) => `Policy ${JSON.stringify(name)} does not exist`);
 }
 

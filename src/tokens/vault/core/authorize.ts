@@ -125,6 +125,7 @@ function noHandler(path: string): StewardError {
 function wrapTtlOf(decision: Decision, asked: number | undefined): number | undefined {
   const { minMs, maxMs } = decision.wrap;
   if (minMs !== undefined && (asked ?? 0) < minMs) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
-  if (maxMs !== undefined && asked !== undefined && asked > maxMs) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
+  // Who must not wrap for longer must wrap.
+  if (maxMs !== undefined && (asked === undefined || asked > maxMs)) throw new StewardError("denied", "permission denied", { rule: "wrapping" });
   return asked;
 }

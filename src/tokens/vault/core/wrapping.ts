@@ -8,11 +8,10 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import { wrappedAnswers } from "../mounts/tables.ts";
+import { WRAPPING_POLICY } from "../policies/built-in.ts";
 import type { MadeToken, Tokens } from "../types.ts";
 import type { CoreAnswer, WrappedInfo, WrapInfo, Wrapping } from "./types.ts";
 
-/** The policy of tokens that only unwrap; nobody can hand it out. */
-export const WRAPPING_POLICY = "response-wrapping";
 /** A change holds one envelope at most. */
 const ENVELOPE_BYTES = 512 * 1024;
 

@@ -4,6 +4,8 @@
 export const ROOT_POLICY: string = "root";
 /** Given to every token unless it is made without. */
 export const DEFAULT_POLICY: string = "default";
+/** That of tokens which wrap an answer: it allows nothing, is not listed, and nobody writes or hands it out. */
+export const WRAPPING_POLICY: string = "response-wrapping";
 
 /** What every token may do for itself (facts §2.5). Served until it is written anew. */
 export const DEFAULT_POLICY_TEXT: string = `# Tokens may look up, renew and revoke themselves.

@@ -9,7 +9,7 @@ import type { AnyTable, Env, Table } from "../../../kernel/state/types.ts";
 import { protobufCodec } from "../../../kernel/state/values.ts";
 import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
-import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY } from "./built-in.ts";
+import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY, WRAPPING_POLICY } from "./built-in.ts";
 import { lintPolicy } from "./lint.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
@@ -21,6 +21,8 @@ export const policyTables: readonly AnyTable[] = [policyRows] as readonly unknow
 /** Compiled unions of policies in memory. */
 const MOST_COMPILED = 1_000;
 const LONGEST_NAME = 256;
+/** Nobody writes these. */
+const BUILT_IN: readonly string[] = [ROOT_POLICY, WRAPPING_POLICY];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** What policies stand on; `env` holds `policyTables`. */
@@ -42,6 +44,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
   function get(given: string): PolicyDocument | undefined {
     const name = given.toLowerCase();
     if (name === ROOT_POLICY) return { name, text: "" };
+    if (name === WRAPPING_POLICY) return undefined;
     const text = isName(name) ? env.read((snapshot) => snapshot.get(policyRows, name)?.text) : undefined;
     if (text !== undefined) return { name, text };
     return name === DEFAULT_POLICY ? { name, text: DEFAULT_POLICY_TEXT } : undefined;
@@ -60,12 +63,12 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
     get,
     list() {
       const stored = env.read((snapshot) => Array.from(snapshot.range(policyRows), ([name]) => name));
-      return [...new Set([...stored, DEFAULT_POLICY])].toSorted().concat(ROOT_POLICY);
+      return [...new Set([...stored, DEFAULT_POLICY])].filter((name) => name !== WRAPPING_POLICY).toSorted().concat(ROOT_POLICY);
     },
     async write(given, policy) {
       const name = given.toLowerCase();
-      if (name === ROOT_POLICY) throw new StewardError("invalid", 'cannot update "root" policy', { rule: "root policy" });
-      if (!isName(name)) throw new StewardError("invalid", `a policy's name has 1 to ${LONGEST_NAME} characters and no control characters`, { field: "name", rule: "name" });
+      if (BUILT_IN.includes(name)) throw new StewardError("invalid", `cannot update ${JSON.stringify(name)} policy`, { rule: `${name} policy` });
+      if (!isName(name)) throw new StewardError("invalid", `a policy's name has 1 to ${LONGEST_NAME} characters, no control characters and no slash at its ends`, { field: "name", rule: "name" });
       if (policy === "") throw new StewardError("invalid", "'policy' parameter not supplied or empty", { field: "policy", rule: "required" });
       const text = decoded(policy);
       const rules = parsePolicy(text);
@@ -78,7 +81,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
     async delete(given) {
       const name = given.toLowerCase();
       if (name === DEFAULT_POLICY) throw new StewardError("invalid", "cannot delete default policy", { rule: "default policy" });
-      if (name === ROOT_POLICY) throw new StewardError("invalid", "cannot delete root policy", { rule: "root policy" });
+      if (BUILT_IN.includes(name)) throw new StewardError("invalid", `cannot delete ${name} policy`, { rule: `${name} policy` });
       if (!isName(name)) return;
       await env.write((tx) => {
         tx.delete(policyRows, name);
@@ -108,7 +111,7 @@ function firstEnd(rules: readonly PathRule[], nowMs: number): number {
 }
 
 function isName(name: string): boolean {
-  return name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  return name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/\p{Cc}|^\/|\/$/u.test(name);
 }
 
 /** Clients may send the text in base64, whose signs alone make no policy. */

@@ -22,7 +22,7 @@ export function auditPaths({ audit }: SystemDeps): readonly Path[] {
       pattern: "audit-hash/:path*", fields: AuditHashFieldsSchema,
       operations: {
         write: async ({ fields }) => {
-          const [device, input] = [(fields.text("path") ?? "").replaceAll(/^\/+|\/+$/g, ""), fields.text("input") ?? ""];
+          const [device, input] = [(fields.text("path") ?? "").replace(/\/$/, ""), fields.text("input") ?? ""];
           if (input === "") throw new StewardError("invalid", "the \"input\" parameter is empty", { field: "input" });
           const hash = audit.hash(`${device}/`, input);
           if (hash === undefined) throw new StewardError("invalid", `unknown audit backend ${device.slice(0, 100)}`, { field: "path" });

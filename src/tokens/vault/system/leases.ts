@@ -2,6 +2,7 @@
 import { LeaseCountFieldsSchema, LeaseFieldsSchema, LeasePrefixFieldsSchema, EmptyFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
+import { unsupportedPath } from "../../logical/occurred.ts";
 import type { Data, LogicalResponse, Path, PathHandler, PathRequest } from "../../logical/types.ts";
 import type { LeaseInfo, Orphan } from "../types.ts";
 import type { SystemDeps } from "./deps.ts";
@@ -44,7 +45,10 @@ function many(deps: SystemDeps): Path[] {
     operations: {
       write: async ({ fields }) => {
         const sync = fields.boolean("sync") ?? true;
-        await deps.leases.revokePrefix(prefixOf(fields.text("prefix")), { sync, force });
+        const prefix = prefixOf(fields.text("prefix"));
+        // All leases of all mounts have no name here: what ends them is a seal or their mounts' end.
+        if (prefix === "") throw unsupportedPath();
+        await deps.leases.revokePrefix(prefix, { sync, force });
         return sync ? undefined : GOING_ON;
       },
     },
@@ -99,10 +103,9 @@ function known(deps: SystemDeps, request: PathRequest, missing: string): LeaseIn
   return info;
 }
 
-/** A prefix names whole segments. */
-function prefixOf(text: string | undefined): string {
-  const plain = (text ?? "").replaceAll(/^\/+|\/+$/g, "");
-  return plain === "" ? "" : `${plain}/`;
+/** A prefix names whole segments, with or without the slash at its end. */
+function prefixOf(text = ""): string {
+  return text === "" || text.endsWith("/") ? text : `${text}/`;
 }
 
 function leaseData({ clock }: SystemDeps, lease: LeaseInfo): Data {

@@ -61,7 +61,7 @@ function pathField(fields: Fields): string {
 
 /** The path before `/tune`; undefined for any other. */
 function tuned(fields: Fields): string | undefined {
-  return /^(.+)\/tune\/?$/.exec(pathField(fields))?.[1];
+  return /^(.*[^/])\/tune\/?$/.exec(pathField(fields))?.[1];
 }
 
 function tuneData(deps: SystemDeps, mount: Mount): Data {
@@ -108,8 +108,7 @@ function ttl(config: Data, name: string): number | undefined {
 }
 
 function pathOf(kind: Kind, path: string): string {
-  const plain = path.replaceAll(/^\/+|\/+$/g, "");
-  return `${kind === "auth" ? "auth/" : ""}${plain}/`;
+  return `${kind === "auth" ? "auth/" : ""}${path.replace(/\/$/, "")}/`;
 }
 
 function find(deps: SystemDeps, kind: Kind, path: string): Mount {

@@ -50,7 +50,7 @@ async function write(deps: SystemDeps, { fields }: PathRequest): Promise<Logical
 }
 
 function nameOf(text: string | undefined): string {
-  const name = (text ?? "").replaceAll(/^\/+|\/+$/g, "").toLowerCase();
+  const name = (text ?? "").toLowerCase();
   if (name === "") throw new StewardError("invalid", "the policy needs a name", { field: "name" });
   return name;
 }

@@ -157,6 +157,9 @@ describe("wrapping", () => {
     await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
     await expect(house.ask({ wrapTtlMs: 91_000 })).rejects.toMatchObject({ code: "denied" });
     expect((await house.ask({ wrapTtlMs: 30_000 })).wrap?.ttl).toBe(30);
+    house.decision = { allowed: true, granting: ["p"], wrap: { maxMs: 90_000 }, root: false };
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
+    expect((await house.ask({ wrapTtlMs: 1_000 })).wrap?.ttl).toBe(1);
   });
 
   it("leaves an answer of nothing as it is", async () => {

@@ -71,6 +71,9 @@ describe("the policies", () => {
 
   it.each([
     ["root", "path", 'cannot update "root" policy'],
+    ["Response-Wrapping", 'path "a" {}', 'cannot update "response-wrapping" policy'],
+    ["a/", 'path "a" {}', "a policy's name"],
+    ["/a", 'path "a" {}', "a policy's name"],
     ["p", "", "'policy' parameter not supplied or empty"],
     ["p", "path {", "line 1"],
     ["", 'path "a" {}', "a policy's name"],
@@ -85,6 +88,7 @@ describe("the policies", () => {
     const { policies, reads } = await bench();
     await expect(policies.delete("default")).rejects.toThrow("cannot delete default policy");
     await expect(policies.delete("root")).rejects.toThrow("cannot delete root policy");
+    await expect(policies.delete("response-wrapping")).rejects.toThrow("cannot delete response-wrapping policy");
     await policies.write("default", 'path "only" { policy = "read" }');
     expect(reads("only", "default")).toBe(true);
     expect(policies.list()).toEqual(["default", "root"]);
