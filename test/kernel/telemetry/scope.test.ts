@@ -167,6 +167,25 @@ describe("A sweep", () => {
     expect(values(scope)).toEqual([]);
   });
 
+  it("whose owner fails in part for long keeps what it says, and loses what it says no more when that alone is too old", async () => {
+    const { scope, clock } = openScope();
+    const round = (names: readonly string[]) => {
+      const sweep = scope.sweep("devices", { staleMs: 60_000 });
+      for (const name of names) sweep.gauge(level, 1, host(name));
+      return sweep;
+    };
+    round(["a", "b", "c"]).commit();
+    for (let minute = 0; minute < 5; minute += 1) {
+      await clock.advance(30_000);
+      round(minute === 0 ? ["a", "b"] : ["a"]).abandon();
+      // "c" is 30 seconds old, then 60, then gone; "b" half a minute later.
+      expect(scope.series(level)).toBe([3, 3, 2, 1, 1][minute]);
+    }
+    expect(round(["a", "d"]).commit()).toEqual({ kept: 1, added: 1, ended: 0 });
+    await clock.advance(61_000);
+    expect(values(scope)).toEqual([]);
+  });
+
   it("leaves exactly the series of the last committed round, by a model", () => {
     const step = fc.record({ owner: fc.constantFrom("p", "q"), hosts: fc.array(fc.integer({ min: 0, max: 9 })), commit: fc.boolean() });
     fc.assert(fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -1,14 +1,15 @@
 /**
  * Who says which gauges, so that a series leaves when its owner no longer says it. A round stamps its generation on every
- * series it writes; at the end, series that still carry the generation of the round before were not said again.
+ * series it writes; when it is complete, series that still carry an earlier generation were not said again. What a broken round did say
+ * is as new as it is: a series leaves then when it alone was not said for too long.
  */
 import type { AnyRow, AttributeValue, Sweep, SweepOptions } from "../types.ts";
 import type { SeriesTable } from "./series-table.ts";
 
 interface Owner {
-  generation: number;
   members: number[];
-  committedAtMs: number;
+  /** When each generation ended that a member carries. */
+  generations: Map<number, number>;
   staleMs: number;
   open: Round | undefined;
 }
@@ -56,13 +57,17 @@ export class Owners {
     };
   }
 
-  /** Ends the series of owners whose last complete round is too old. */
+  /** Ends the series that were last written in a round that ended too long ago. */
   endStale(): void {
     const now = this.#monotonic();
     for (const owner of this.#owners.values()) {
-      if (now - owner.committedAtMs <= owner.staleMs) continue;
-      this.#endMembers(owner, owner.generation);
-      owner.members = [];
+      const stale = new Set(Array.from(owner.generations).flatMap(([generation, endedAtMs]) => (now - endedAtMs > owner.staleMs ? [generation] : [])));
+      if (stale.size === 0) continue;
+      const isStale = (number: number): boolean => stale.has(this.#table.columns.mark[number] ?? 0);
+      const { members } = owner;
+      owner.members = members.filter((number) => !isStale(number));
+      this.#end(members.filter(isStale));
+      for (const generation of stale) owner.generations.delete(generation);
     }
   }
 
@@ -72,7 +77,7 @@ export class Owners {
       known.staleMs = staleMs;
       return known;
     }
-    const owner: Owner = { generation: 0, members: [], committedAtMs: this.#monotonic(), staleMs, open: undefined };
+    const owner: Owner = { members: [], generations: new Map(), staleMs, open: undefined };
     this.#owners.set(name, owner);
     return owner;
   }
@@ -80,42 +85,39 @@ export class Owners {
   #touch(owner: Owner, round: Round, number: number): void {
     const { mark } = this.#table.columns;
     if (mark[number] === round.generation) return;
-    if (mark[number] === owner.generation && owner.generation > 0) round.kept += 1;
+    if (owner.generations.has(mark[number] ?? 0)) round.kept += 1;
     mark[number] = round.generation;
     round.touched.push(number);
   }
 
   #commit(owner: Owner, round: Round): ReturnType<Sweep["commit"]> {
     owner.open = undefined;
-    const ended = this.#endMembers(owner, owner.generation);
-    owner.generation = round.generation;
+    const ended = this.#end(this.#unsaid(owner));
     owner.members = round.touched;
-    owner.committedAtMs = this.#monotonic();
+    owner.generations = new Map([[round.generation, this.#monotonic()]]);
     return { kept: round.kept, added: round.touched.length - round.kept, ended };
   }
 
-  /** Old members and those of the broken round stay together, under the broken round's generation. */
+  /** What the broken round said, and what it did not come to, each with its own age. */
   #abandon(owner: Owner, round: Round): void {
     owner.open = undefined;
-    const { mark } = this.#table.columns;
-    for (const number of owner.members) {
-      if (mark[number] !== owner.generation || !this.#isGauge(number)) continue;
-      mark[number] = round.generation;
-      round.touched.push(number);
-    }
-    owner.members = round.touched;
-    owner.generation = round.generation;
+    const unsaid = this.#unsaid(owner);
+    const carried = new Set(unsaid.map((number) => this.#table.columns.mark[number]));
+    owner.members = [...round.touched, ...unsaid];
+    owner.generations = new Map([...Array.from(owner.generations).filter(([generation]) => carried.has(generation)), [round.generation, this.#monotonic()]]);
     this.endStale();
   }
 
-  #endMembers(owner: Owner, generation: number): number {
-    let ended = 0;
-    for (const number of owner.members) {
-      if (this.#table.columns.mark[number] !== generation || !this.#isGauge(number)) continue;
-      this.#table.end(number);
-      ended += 1;
-    }
-    return ended;
+  /** Members that the round which just ended did not write. A number that ended meanwhile and is somebody else's carries no generation of the owner's. */
+  #unsaid(owner: Owner): number[] {
+    const { mark } = this.#table.columns;
+    return owner.members.filter((number) => owner.generations.has(mark[number] ?? 0) && this.#isGauge(number));
+  }
+
+  #end(numbers: readonly number[]): number {
+    const gauges = numbers.filter((number) => this.#isGauge(number));
+    for (const number of gauges) this.#table.end(number);
+    return gauges.length;
   }
 
   #isGauge(number: number): boolean {
