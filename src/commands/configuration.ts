@@ -12,13 +12,13 @@ import { gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } f
 import { defineSchema, type Environment, type Schema } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "../kernel/config/listeners.ts";
+import { otlpChecks } from "../kernel/config/otlp-checks.ts";
 import { otlpKeys } from "../kernel/config/otlp-keys.ts";
-import { otlpSound } from "../kernel/config/otlp-options.ts";
 import { profilingKeys } from "../kernel/config/profiling-keys.ts";
 import { profileEndpointSound, profilerSound, profilesUsed } from "../kernel/config/profiling-options.ts";
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
 import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
-import { tracingKeys } from "../kernel/config/tracing-keys.ts";
+import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
 import { selfVersionsAsked, updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
@@ -30,7 +30,7 @@ export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKey
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
-  tokenOffLoopback, gatewayTls.check, otlpSound, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
+  tokenOffLoopback, gatewayTls.check, ...otlpChecks, samplerUsed, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
   selfVersionsAsked, profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 

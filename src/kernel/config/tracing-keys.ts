@@ -1,5 +1,7 @@
-/** The keys of tracing (facts, monitor-api §8.2). Where spans are exported to is `otlp.traces`. */
+/** The keys of tracing (facts, monitor-api §8.2, §8.4). Where spans are exported to is `otlp.traces`. */
+import { atKey } from "./key-finding.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
+import type { Check } from "./load.ts";
 import { boolean, decimal, oneOf } from "./types.ts";
 
 /** `tracing.enabled` */
@@ -24,3 +26,13 @@ export const tracingRemoteParent: Key<"trust" | "link" | "ignore"> = defineKey({
 
 /** All of the above. */
 export const tracingKeys: Schema = [tracingEnabled, tracingSampler, tracingSamplerArg, tracingRemoteParent];
+
+/** Who wants requests traced gets some: a share of nothing looks like tracing that does not work. */
+export const samplerUsed: Check = {
+  needs: [tracingEnabled, tracingSampler, tracingSamplerArg],
+  run(config) {
+    const sampler = config.get(tracingSampler);
+    if (!config.get(tracingEnabled) || !["traceidratio", "parentbased_traceidratio"].includes(sampler) || config.get(tracingSamplerArg) !== 0) return [];
+    return [atKey(config, tracingSamplerArg, "warning", { rule: `is 0, with which the sampler ${sampler} begins no trace`, remedy: "write the share of requests to trace, e.g. 0.1, or set tracing.enabled to false." })];
+  },
+};

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig, type LoadResult } from "../../../src/kernel/config/load.ts";
+import { otlpChecks } from "../../../src/kernel/config/otlp-checks.ts";
 import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
-import { batchSettings, credentialReloadMs, exporterOptions, metricIntervalMs, otlpSound, stdoutOptions } from "../../../src/kernel/config/otlp-options.ts";
+import { batchSettings, credentialReloadMs, exporterOptions, metricIntervalMs, stdoutOptions } from "../../../src/kernel/config/otlp-options.ts";
 import { redactUrl } from "../../../src/kernel/config/redact.ts";
 
 const schema = defineSchema(otlpKeys);
 
 function load(yaml: string, environment: Record<string, string> = {}): LoadResult {
-  return loadConfig({ file: "steward.yaml", environment, schema, checks: [otlpSound], readFile: (path) => (path === "steward.yaml" ? yaml : "from-a-file\n") });
+  return loadConfig({ file: "steward.yaml", environment, schema, checks: otlpChecks, readFile: (path) => (path === "steward.yaml" ? yaml : "from-a-file\n") });
 }
 
 function options(yaml: string, environment: Record<string, string> = {}) {
@@ -99,6 +100,42 @@ describe("what is refused", () => {
   });
 });
 
+/** One value below `otlp`, each section in its own braces, beside a shared endpoint. */
+function beside(endpoint: string, path: string, value: unknown): string {
+  const inner = path.split(".").slice(1).reduceRight<unknown>((below, name) => ({ [name]: below }), value);
+  return JSON.stringify({ otlp: { endpoint, ...(inner as object) } });
+}
+
+/** The path and severity of all that is said, each path once. */
+const said = (yaml: string): string[] => [...new Set(load(yaml).findings.map(({ severity, path }) => `${severity} ${path}`))].toSorted();
+
+describe("a mistake below otlp", () => {
+  it.each(otlpKeys.map(({ path }) => path))("is a finding whatever its key, and throws nothing: %s", (path) => {
+    for (const value of [["x"], [["x"]]]) expect(said(beside("http://localhost:4318", path, value))).toEqual([`error ${path}`]);
+  });
+
+  it.each([
+    ["compression", "zstd"], ["timeout", "-1s"], ["max_request_size", -1], ["grpc_reconnection_period", "-1s"], ["headers", "x"], ["tls.insecure", "maybe"], ["tls.insecure_skip_verify", "maybe"],
+    ["retry.initial_interval", "x"], ["metrics.compression", "zstd"], ["logs.timeout", "-1s"], ["traces.retry.enabled", "maybe"], ["batch.logs.max_queue_size", -1], ["backend_cloud.token", ["x"]],
+  ])("leaves the others to be found: %s", (name, value) => {
+    const yaml = beside("nohost", `otlp.${name}`, value);
+    expect(said(yaml)).toEqual(["error otlp.endpoint", `error otlp.${name}`].toSorted());
+    expect(load(yaml).findings.every(({ rule, remedy, line }) => rule !== "" && (remedy ?? rule) !== "" && line === 1)).toBe(true);
+  });
+
+  it.each([
+    ["{endpoint: nohost}", "otlp.endpoint"], ["{endpoint: 'http://'}", "otlp.endpoint"], ["{endpoint: 'http://h', metrics: {endpoint: nohost}}", "otlp.metrics.endpoint"],
+    ["{endpoint: 'http://h:99999'}", "otlp.endpoint"],
+  ])("may be the address itself: %s", (yaml, path) => {
+    expect(load(`otlp: ${yaml}`).findings).toEqual([{ severity: "error", path, line: 1, rule: "must be an http or https address with protocol http", remedy: "write e.g. http://localhost:4318." }]);
+  });
+
+  it("is told with those of other rules", () => {
+    const yaml = "otlp: {endpoint: nohost, batch: {logs: {max_queue_size: 1, export_max_batch_size: 2}}, credential_reload: {enabled: true, interval: 1s}, backend_cloud: {instance_id: '1'}, traces: {tls: {cert_file: /c}}}";
+    expect(said(yaml)).toEqual(["error otlp.batch.logs.export_max_batch_size", "error otlp.credential_reload.interval", "error otlp.endpoint", "error otlp.tls.key_file", "warning otlp.backend_cloud"]);
+  });
+});
+
 describe("certificate files", () => {
   const tls = "otlp: {protocol: grpc, endpoint: 'host:1', tls: {ca_file: /ca, cert_file: /cert";
   it.each([
@@ -112,7 +149,7 @@ describe("certificate files", () => {
       if (path === "/gone") throw new Error("gone");
       return path === "steward.yaml" ? yaml : "canary";
     };
-    const { findings } = loadConfig({ file: "steward.yaml", environment: {}, schema, checks: [otlpSound], readFile });
+    const { findings } = loadConfig({ file: "steward.yaml", environment: {}, schema, checks: otlpChecks, readFile });
     const said = findings.filter(({ severity }) => severity === "error").map(({ path, rule }) => `${path}: ${rule.replace(/^\/ca /, "")}`);
     expect(said.toSorted()).toEqual(expected.map((line) => expect.stringContaining(line) as string));
     expect(JSON.stringify(findings)).not.toContain("canary");

@@ -1,0 +1,31 @@
+/** Rules over named keys. A rule sees these and nothing else of the configuration, so it cannot read a key that it forgot to need. */
+import type { Source } from "./config.ts";
+import type { Complaint, Finding } from "./findings.ts";
+import { atKey } from "./key-finding.ts";
+import { keysOf, readKeyGroup, type KeyGroup } from "./key-group.ts";
+import type { Check, ReadFile } from "./load.ts";
+
+/** What a rule sees of one group. */
+export interface Judged<T> {
+  readonly values: T;
+  /** For what a message says about the keys; they have no values. */
+  readonly keys: KeyGroup<T>;
+  readonly readFile: ReadFile;
+  readonly source: (name: keyof T) => Source;
+  /** A finding at the place the key was written. */
+  readonly at: (name: keyof T, severity: Finding["severity"], complaint: Complaint) => Finding;
+}
+
+/** A rule that holds for each of the groups, which may share keys: one path is complained about once. */
+export function checkGroups<T extends object>(groups: readonly KeyGroup<T>[], judge: (judged: Judged<T>) => readonly Finding[]): Check {
+  return {
+    needs: keysOf(...groups),
+    run(config, _environment, readFile) {
+      const findings = groups.flatMap((keys) => judge({
+        keys, readFile, values: readKeyGroup(config, keys), source: (name) => config.source(keys[name]),
+        at: (name, severity, complaint) => atKey(config, keys[name], severity, complaint),
+      }));
+      return findings.filter((finding, index) => findings.findIndex(({ path }) => path === finding.path) === index);
+    },
+  };
+}
