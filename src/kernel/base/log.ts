@@ -8,7 +8,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** Attributes of a line. Secrets print as `[secret]`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes lines; `child` adds attributes to every line of the child. */
+/** Writes lines; `child` adds attributes to every line of the child. Of a name that is given twice, `component` too, the innermost value is written. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -74,10 +74,9 @@ export function createLog(options: LogOptions): RootLog {
     timestamp: () => `,"time":"${new Date(options.now()).toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
-    mixin: () => ({ ...related?.() }),
   }, { write: take });
   return {
-    ...wrap(base),
+    ...wrap(base, () => related?.(), {}),
     level: options.level,
     relay: take,
     tap(hear) {
@@ -117,16 +116,14 @@ const LIMITED = /^\{"level":"(?:warn|error)"/;
 
 type Parsed = Readonly<Record<string, unknown>> & { readonly time: string; readonly level: LogLevel };
 
-type PinoLike = Pick<ReturnType<typeof pino>, "debug" | "info" | "warn" | "error" | "child">;
+type PinoLike = Pick<ReturnType<typeof pino>, "debug" | "info" | "warn" | "error" | "isLevelEnabled">;
 
-function wrap(logger: PinoLike): Log {
-  return {
-    debug: (message, fields) => logger.debug(fields ?? {}, message),
-    info: (message, fields) => logger.info(fields ?? {}, message),
-    warn: (message, fields) => logger.warn(fields ?? {}, message),
-    error: (message, fields) => logger.error(fields ?? {}, message),
-    child: (component, fields) => wrap(logger.child({ component, ...fields })),
+// Attributes are brought together here and not by pino's own children: those write a name once more each time it is given.
+function wrap(logger: PinoLike, related: () => LogFields | undefined, own: LogFields): Log {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields): void => {
+    if (logger.isLevelEnabled(level)) logger[level]({ ...own, ...related(), ...fields }, message);
   };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (component, fields) => wrap(logger, related, { ...own, component, ...fields }) };
 }
 
 // Causes stay out of the answer to a client, but the operator's log has the whole chain.
