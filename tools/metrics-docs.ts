@@ -16,7 +16,8 @@ const HEAD = `# Metrics and log records
 <!-- Made by \`npm run generate\` from the catalogue. -->
 
 The name in Prometheus, as a scrape and a backend behind OTLP both show it; the name in OpenTelemetry below it. Every series
-of a network also carries \`vpn_network\` and \`svc_provider\`. A row with a condition is emitted only then.
+of a network also carries \`svc_provider\` and, unless privacy hides it or Headscale's is not configured, its name as \`vpn_network\`. A row
+with a condition is emitted only then.
 `;
 
 /** Writes the reference. */

@@ -1,8 +1,9 @@
-/** The telemetry scope of a network: its own resource, and its name on everything unless privacy hides it. */
+/** The telemetry scope of a network: its own resource, and its name on everything unless it has none or privacy hides it. */
 import type { Scope, ScopeSpec } from "../../kernel/telemetry/types.ts";
 import type { MonitorOptions, NetworkOptions } from "../options.ts";
 import { createRedaction } from "../privacy/redaction.ts";
 import { networkInstanceId, networkShown } from "../privacy/shown.ts";
+import { OWN_NETWORK } from "./network-name.ts";
 
 /** What of the process decides over the scope of a network. */
 export type ScopeFacts = Pick<MonitorOptions, "privacy" | "resource" | "several" | "version" | "selfObservability">;
@@ -17,9 +18,14 @@ export function networkScope(facts: ScopeFacts, { provider, cardinality, name: i
   return {
     name: `network/${id}`, limits: { perMetric: cardinality.metricLimit, labelValues: cardinality.labelValueSampleCap }, logResource: { "service.version": version },
     resource: several ? { ...resource, [INSTANCE]: networkInstanceId(instance, name, privacy) } : resource,
-    constants: { ...(networkShown(privacy) ? { "vpn.network": name } : {}), "svc.provider": provider.kind },
+    constants: { ...(networkShown(privacy) && !isUnnamed(provider, name) ? { "vpn.network": name } : {}), "svc.provider": provider.kind },
     ...(redact === undefined ? {} : { redact }),
   };
+}
+
+// To Headscale there are no networks to choose from, so the placeholder stands for nothing (facts, collectors §9).
+function isUnnamed({ kind }: NetworkOptions["provider"], name: string): boolean {
+  return kind === "headscale" && name === OWN_NETWORK;
 }
 
 /** Opens scopes. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import { networkName } from "../../../src/monitor/network/network-name.ts";
 import { networkScope, type ScopeFacts } from "../../../src/monitor/network/network-scope.ts";
-import type { PrivacyOptions } from "../../../src/monitor/options.ts";
+import type { NetworkOptions, PrivacyOptions } from "../../../src/monitor/options.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { createFakeProvider } from "../collectors/fake-provider.ts";
 import { networkOptions } from "../collectors/harness.ts";
@@ -43,6 +43,19 @@ describe("the scope of a network", () => {
       name: "network/example.test", limits: { perMetric: 10_000, labelValues: 100 }, logResource: { "service.version": "1.2.3" }, resource: facts.resource, constants: { "vpn.network": "told.test", "svc.provider": "headscale" },
     });
     expect(networkScope({ ...facts, several: true }, networkOptions(), "told.test").resource["service.instance.id"]).toBe("here/told.test");
+  });
+
+  it("has no name when that is only the placeholder of the other control plane", () => {
+    const own = { ...networkOptions(), name: "-" };
+    expect(networkScope(facts, own, "-").constants).toEqual({ "svc.provider": "headscale" });
+    const auth = { method: "apikey", key: { sentSecret: "unused", origin: "test" } } as const;
+    const { url, http, maxResponseBytes } = own.provider;
+    const hosted: NetworkOptions = { ...own, provider: { kind: "tailscale", network: "-", auth, url, http, maxResponseBytes, maxLogResponseBytes: maxResponseBytes } };
+    expect(networkScope(facts, hosted, "-").constants).toEqual({ "vpn.network": "-", "svc.provider": "tailscale" });
+  });
+
+  it("keeps a name of one's own for Headscale, alone and among several", () => {
+    for (const several of [false, true]) expect(networkScope({ ...facts, several }, { ...networkOptions(), name: "home" }, "home").constants).toEqual({ "vpn.network": "home", "svc.provider": "headscale" });
   });
 
   it("does not show a name that privacy hides", () => {
