@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { chmod, open as openFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open as openFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { open } from "lmdb";
@@ -12,7 +12,7 @@ import type { Database, RootDatabase, Transaction } from "lmdb";
 import { StewardError } from "../base/errors.ts";
 import { OPEN_MARKER } from "./house.ts";
 import { checkCensus, createHouseReader } from "./house-reader.ts";
-import { allocateLockFile, lmdbError } from "./lmdb-file.ts";
+import { allocateLockFile, createDataFile, lmdbError } from "./lmdb-file.ts";
 import { HOUSE } from "./table.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
@@ -55,7 +55,6 @@ export async function backupState(state: PinnedState, directory: string, signal:
   const part = `${target}.part`;
   try {
     await copyRows(state, part, signal);
-    await chmod(part, 0o600);
     await syncFile(part);
     const report = await describe(state, part, { file, signal });
     await rename(part, target);
@@ -94,6 +93,7 @@ export async function hashFile(path: string, signal?: AbortSignal): Promise<stri
 async function copyRows(state: PinnedState, part: string, signal: AbortSignal): Promise<void> {
   await rm(part, { force: true });
   allocateLockFile(part);
+  createDataFile(part);
   const root = open<Buffer, Uint8Array>({ path: part, noSubdir: true, noSync: true, overlappingSync: false, eventTurnBatching: false, encoding: "binary", keyEncoding: "binary", maxDbs: state.stores.size + 2 });
   try {
     for (const [name, from] of state.stores) {

@@ -3,7 +3,7 @@
  * page through a synchronous descriptor, and only then resolves. So a resolved transaction is a flushed one
  * (docs/decisions/state-flushed.md).
  */
-import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
@@ -76,6 +76,19 @@ export function allocateLockFile(path: string): void {
   }
 }
 
+/**
+ * Makes a missing data file, empty, for its owner alone: LMDB would make it readable by everybody, and takes an empty file for a
+ * new one. One that is there keeps its mode. Throws `disk_full` as LMDB's own failures do.
+ */
+export function createDataFile(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    throw lmdbError(error, path);
+  }
+}
+
 /** Beyond an environment's ceiling, which is looked at after each group of changes. */
 const MAP_MARGIN_BYTES = 64 * 2 ** 20;
 
@@ -86,6 +99,7 @@ const MAP_MARGIN_BYTES = 64 * 2 ** 20;
 export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonly tables: readonly AnyTable[]; readonly ring: KeyRing | undefined; readonly maxBytes: number }): LmdbFile {
   const checks = rowChecks(tables, ring);
   allocateLockFile(path);
+  createDataFile(path);
   // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
   const options = { path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, txnStartThreshold: 1, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES } as const;
   const root = open<Buffer, Uint8Array>(options);
