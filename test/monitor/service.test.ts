@@ -88,7 +88,7 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     plane.devices = ["a", "b", "c"];
     const { asked } = plane;
     // The run that asks secondly began after the change.
-    await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 2), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 3), { timeout: 5_000, interval: 10 });
     expect(receiver.points()).toEqual([]);
     await host.stop(10_000);
     const points = receiver.points();
