@@ -35,6 +35,7 @@ it("gives back the bytes of a request that was answered, and keeps those of one 
   const [first, second] = [request(), request()];
   const { length } = first;
   expect(await sender.send(first, PATIENCE_MS)).toMatchObject({ status: "success" });
+  expect(receiver.headers["user-agent"]).toMatch(/^steward /);
   expect([receiver.sizes, first.length, first.buffer.detached]).toEqual([[length], 0, true]);
   receiver.answer = { kind: "refuse", grpc: status.UNAVAILABLE, http: 503 };
   expect(await sender.send(second, PATIENCE_MS)).toMatchObject({ status: "failure", error: { code: status.UNAVAILABLE } });

@@ -64,7 +64,7 @@ export class GrpcTransport implements IExporterTransport {
 
   #open(): Client {
     const { address, credentials, compression } = this.#options;
-    return new Client(address, credentials, { "grpc.default_compression_algorithm": ALGORITHMS[compression] });
+    return new Client(address, credentials, { "grpc.default_compression_algorithm": ALGORITHMS[compression], "grpc.primary_user_agent": "steward" });
   }
 
   #wasLate(): void {
