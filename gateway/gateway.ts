@@ -61,7 +61,7 @@ export type Gateway = Listener;
 /** Throws when a declaration is wrong, and `invalid` for an address off loopback without a token. Opens nothing before `start`. */
 export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
   const draining = new AbortController();
-  const surfaces = createSurfaces(deps, { draining: draining.signal, secured: options.tls !== undefined });
+  const surfaces = createSurfaces(deps, draining.signal);
   const isAdmin = deps.surface === "admin";
   const listener = createListener({
     ...(isAdmin ? { name: "admin", setting: "admin.listen" } : { name: "gateway", setting: "gateway.listen" }),
@@ -71,6 +71,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     rescue: ["LIST", "SCAN"],
     placeless: (target) => /^\/(healthz|readyz)(\?|$)/.test(target),
     openEnded: (path) => path.startsWith("/grpc.reflection."),
+    prepare: (request, response) => setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
     handle: surfaces,
   }, deps);
   listener.draining.addEventListener("abort", () => draining.abort(listener.draining.reason), { once: true });
@@ -85,7 +86,7 @@ interface Surfaces {
   readonly draining: AbortSignal;
 }
 
-function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: AbortSignal; secured: boolean }): Handler {
+function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
   const { services, plain, log, clock, probes } = deps;
   const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
@@ -104,8 +105,8 @@ function createSurfaces(deps: GatewayDeps, { draining, secured }: { draining: Ab
   };
   const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });
   return async (request, response) => {
-    const requestId = requestIdOf(request, deps.ids);
-    setHouseHeaders(response, requestId, secured);
+    // It is in the house's headers already.
+    const requestId = String(response.getHeader("x-request-id"));
     await watch.run(request, response, requestId, () => serve(surfaces, request, response, requestId));
   };
 }

@@ -19,6 +19,7 @@ import type { Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
 import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "./rpc-exchange.ts";
 import { withKnownFields } from "./unknown-fields.ts";
+import { asBadInput } from "./unreadable.ts";
 import { orAborted, untilAborted } from "./until-aborted.ts";
 
 /** A bidirectional stream that answers each message with one. */
@@ -108,7 +109,17 @@ function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerCont
   const refusal = rule === undefined || known === undefined ? new StewardError("internal", "an rpc without its rule was reached") : deps.authorize(rule.access, rule.dialect, known.head);
   if (refusal !== undefined) throw seen(deps, context, refusal);
   // The library reads the message between here and the handler, and ends the context with what it found wrong before it tells the client.
-  context.signal.addEventListener("abort", () => withKnownFields(context.signal.reason, context.method.input), { once: true });
+  context.signal.addEventListener("abort", () => explain(context.signal.reason, context.method.input), { once: true });
+}
+
+/** What was answered for handlers and access. Whatever it says, it does not say how the request reads. */
+const judgements = new WeakSet<ConnectError>();
+
+/** Puts right what the library says of a message that it cannot read. */
+function explain(error: unknown, input: DescMessage): void {
+  if (!(error instanceof ConnectError) || judgements.has(error)) return;
+  asBadInput(error, input);
+  withKnownFields(error, input);
 }
 
 function bindMethod(router: ConnectRouter, deps: RpcDeps, service: BoundService, method: DescMethod): void {
@@ -143,6 +154,8 @@ function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conve
     try {
       for await (const message of untilAborted(messages, AbortSignal.any([context.signal, deps.draining]))) yield reply(message);
     } catch (thrown) {
+      // Here the messages are read while the handler runs.
+      explain(thrown, context.method.input);
       throw seen(deps, context, thrown);
     }
   };
@@ -180,6 +193,7 @@ function requestIdOf(context: HandlerContext): string {
 
 function seen(deps: RpcDeps, context: HandlerContext, thrown: unknown): ConnectError {
   const error = judged(deps, context, thrown);
+  judgements.add(error);
   const response = context.values.get(headKey)?.response;
   if (response !== undefined) deps.failed?.(response, error.code);
   return error;

@@ -1,5 +1,6 @@
 /** OpenAPI 3.1 of everything that REST serves, from the table of methods: what is not declared there is not described, and the other way round. */
 import type { DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import { protoCamelCase } from "@bufbuild/protobuf/reflect";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { restMessage } from "../../src/kernel/wire/rest-json.ts";
 import { fieldStyleOf, isWellKnown, jsonName, styleOf, type DialectName } from "../../src/kernel/wire/style.ts";
@@ -126,15 +127,15 @@ function plainOperation(route: OtherRoute): Operation {
   return {
     operationId: `${route.verb}_${route.template.text.replaceAll(/[^A-Za-z0-9]+/g, "_")}`,
     tags: [], security: securityOf(route.access),
-    parameters: route.template.variables.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+    parameters: route.template.variables.map((name) => ({ name: protoCamelCase(name), in: "path", required: true, schema: { type: "string" } })),
     responses: { 200: { description: "Not JSON, or a stream of events." }, default: failureOf(route.dialect) },
   };
 }
 
 /** The path with its variables under the names that requests and answers use. */
 function pathText(route: RpcRoute | OtherRoute): string {
-  if (route.kind === "plain") return route.template.text;
-  return route.template.text.replaceAll(/\{([^}=]+)[^}]*\}/g, (_all, name: string) => `{${variableName(route.method.rpc.input, name)}}`);
+  const nameOf = route.kind === "plain" ? protoCamelCase : (name: string): string => variableName(route.method.rpc.input, name);
+  return route.template.text.replaceAll(/\{([^}=]+)[^}]*\}/g, (_all, name: string) => `{${nameOf(name)}}`);
 }
 
 function variableName(input: DescMessage, name: string): string {

@@ -1,5 +1,6 @@
 /** The surface below `/api/v1`: a response message is its own `{data, meta}`, an error is `{error: {code, message, details}}`. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
+import { BAD_REQUEST } from "../../src/kernel/wire/issues.ts";
 import { dedupCode, errorText, httpStatus } from "../codes.ts";
 import { failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
 
@@ -23,11 +24,11 @@ function challenge(error: StewardError): Record<string, string> {
   return error.code === "denied" ? { "www-authenticate": 'Bearer realm="steward"' } : {};
 }
 
-/** A handler that names only the field gets its finding spelt out: clients look for it in `details`. */
+/** An error without findings of its own gets one spelt out, for the whole request where it names no field: clients look for it in `details` (D6). */
 function details(error: StewardError): { details?: readonly unknown[] } {
   if (error.facts !== undefined) return { details: [error.facts] };
   if (error.details !== undefined) return { details: error.details };
-  if (error.code !== "invalid" || error.field === undefined) return {};
-  const { field, rule } = error;
-  return { details: [{ path: field.split("."), message: errorText(error), code: "invalid_value", ...(rule === undefined ? {} : { rule }) }] };
+  const { code, field, rule } = error;
+  if (code !== "invalid" || (field === undefined && rule === BAD_REQUEST)) return {};
+  return { details: [{ path: field?.split(".") ?? [], message: errorText(error), code: "invalid_value", ...(rule === undefined ? {} : { rule }) }] };
 }

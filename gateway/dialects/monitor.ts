@@ -1,9 +1,12 @@
 /** The surface below `/api` and of all pages: documents as bare objects, errors as one line of text, never JSON. */
 import type { StewardError } from "../../src/kernel/base/errors.ts";
 import { errorText, httpStatus, UNKNOWN_ROUTE } from "../codes.ts";
-import { around, failureHeaders, successHeaders, type Dialect } from "./dialect.ts";
+import { around, failureHeaders, successHeaders, type Dialect, type FailureOptions } from "./dialect.ts";
 
 const LINE_BREAK = 0x0a;
+const NOT_FOUND = "404 page not found";
+/** Whoever sets up a pull tries `/metrics` first (RESOLUTIONS §2, Paths on the gateway). */
+const WHERE_METRICS_ARE = "metrics are at /api/v1/metrics of gateway.listen while dedup.metrics_endpoint.enabled is true, and at /metrics of scrape.listen while scrape.enabled is true";
 
 /** The monitor's admin surface (contract monitor, RESOLUTIONS §3.1, §4). */
 export const monitor: Dialect = {
@@ -22,7 +25,7 @@ export const monitor: Dialect = {
       "content-type": "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
     },
-    body: `${text(error)}\n`,
+    body: `${text(error, options)}\n`,
   }),
 };
 
@@ -31,8 +34,9 @@ function endsInBreak(json: string | Uint8Array): boolean {
   return json.at(-1) === (typeof json === "string" ? "\n" : LINE_BREAK);
 }
 
-function text(error: StewardError): string {
+function text(error: StewardError, { path }: FailureOptions): string {
   if (error.code === "unauthenticated") return "Unauthorized";
   if (error.code === "unsupported") return "Method Not Allowed";
-  return error.rule === UNKNOWN_ROUTE ? "404 page not found" : errorText(error);
+  if (error.rule !== UNKNOWN_ROUTE) return errorText(error);
+  return path === "/metrics" ? `${NOT_FOUND}: ${WHERE_METRICS_ARE}` : NOT_FOUND;
 }

@@ -310,7 +310,9 @@ describe("what is not there (RESOLUTIONS §4)", () => {
     const method = await rest(daemon, "PATCH", "/api/v1/sync");
     expect([method.status, method.json.error.code, method.headers.get("allow")]).toEqual([405, "METHOD_NOT_ALLOWED", "POST"]);
     expect((await rest(daemon, "GET", "/api/v1/documents/")).status).toBe(404);
-    expect((await rest(daemon, "GET", "/metrics")).status).toBe(404);
+    const metrics = await rest(daemon, "GET", "/metrics");
+    expect([metrics.status, metrics.headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
+    expect(metrics.text).toMatch(/\/api\/v1\/metrics of gateway\.listen.* \/metrics of scrape\.listen/);
   });
 
   it("refuses a body over the limit, a foreign host and a cross-site post", async () => {

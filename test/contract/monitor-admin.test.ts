@@ -81,10 +81,11 @@ describe("the admin surface without a token", () => {
   });
 
   it("knows no other path, in text", async () => {
-    for (const path of ["/api/nope", "/api/status.json/", "/api/", "/api/flows.json", "/api/events.json", "/debug/pprof/", "/metrics", "//api/status.json"]) {
+    for (const path of ["/api/nope", "/api/status.json/", "/api/", "/api/flows.json", "/api/events.json", "/debug/pprof/", "//api/status.json"]) {
       const { status, text, headers } = await rawRequest(daemon.url, "GET", path);
       expect([path, status, text, headers["content-type"]]).toEqual([path, 404, "404 page not found\n", "text/plain; charset=utf-8"]);
     }
+    expect((await rawRequest(daemon.url, "GET", "/metrics")).text).toMatch(/^404 page not found: metrics are at .+\n$/);
   });
 
   it("answers only under names of this machine, probes under any", async () => {

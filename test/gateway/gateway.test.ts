@@ -94,6 +94,30 @@ describe("every answer", () => {
     expect([answer.headers.get("x-request-id"), answer.headers.get("cache-control")]).toEqual(["rpc-1", "no-store"]);
   });
 
+  it("of the listener itself has them too", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = streamRoute(async () => (resolve(), await new Promise<never>(() => undefined)));
+    const { gateway, url } = await startGateway({ plain: [held] }, { inFlight: 1, admissionMs: 10 });
+    const client = await connectRaw(gateway.port);
+    client.socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nX-Request-Id: tea-1\r\n\r\n");
+    const refused = (await client.until(/\r\n\r\n/)).toLowerCase();
+    expect(refused).toMatch(/^http\/1\.1 417 /);
+    for (const header of ["x-request-id: tea-1", "cache-control: no-store", "x-frame-options: deny"]) expect(refused).toContain(`\r\n${header}\r\n`);
+    const session = connectHttp2(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ":path": "/healthz", expect: "tea", "x-request-id": "tea-2" });
+    const [second] = await once(stream, "response") as [Record<string, unknown>];
+    stream.resume();
+    expect(second).toMatchObject({ ":status": 417, "x-request-id": "tea-2", "cache-control": "no-store", "x-frame-options": "DENY" });
+    const gone = new AbortController();
+    const first = fetch(`${url}/api/v1/stream`, { signal: gone.signal }).catch(() => undefined);
+    await promise;
+    const busy = await fetch(`${url}/api/v1/health`, { headers: { "x-request-id": "busy-1" } });
+    expect([busy.status, busy.headers.get("x-request-id"), busy.headers.get("cache-control")]).toEqual([503, "busy-1", "no-store"]);
+    gone.abort();
+    await first;
+  });
+
   it("may replace a header with its own", async () => {
     const { url } = await startGateway({ plain: [streamRoute(() => Promise.resolve({ status: 200, headers: { "cache-control": "max-age=60", "content-type": "text/plain" }, body: "kept" }))] });
     expect((await fetch(`${url}/api/v1/stream`)).headers.get("cache-control")).toBe("max-age=60");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect as connectHttp2, constants } from "node:http2";
 import { fromBinary } from "@bufbuild/protobuf";
 import { ViolationsSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -13,6 +14,23 @@ import { connectCall, grpcClient, jobService, startGateway, systemService } from
 
 const getJob = "/steward.dedup.v1.JobService/GetJob";
 const listJobs = "/steward.dedup.v1.JobService/ListJobs";
+const watchJob = "/steward.dedup.v1.JobService/WatchJob";
+
+/** What a POST of these bytes over HTTP/2 is answered: its status, and its headers, body and trailers as one text, nothing escaped. */
+async function posted(url: string, path: string, type: string, body: Uint8Array): Promise<{ status: number; text: string }> {
+  const session = connectHttp2(url);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({ ":method": "POST", ":path": path, "content-type": type, te: "trailers" });
+  let [status, text] = [0, ""];
+  const look = (headers: Record<string, unknown>): void => {
+    status ||= Number(headers[":status"] ?? 0);
+    for (const [name, value] of Object.entries(headers)) if (name.startsWith("grpc-")) text += `${name}: ${String(value)}\n`;
+  };
+  stream.on("response", look).on("trailers", look).on("data", (chunk: Buffer) => text += chunk.toString());
+  stream.end(body);
+  await once(stream, "close");
+  return { status, text: decodeURIComponent(text) };
+}
 
 async function caught(promise: Promise<unknown>): Promise<ConnectError> {
   return ConnectError.from(await promise.then(() => Promise.reject(new Error("no error")), (error: unknown) => error));
@@ -107,6 +125,36 @@ describe("a request's rules", () => {
   it.each(["", "{", "[]", '{"jobId":5}', "null-ish"])("refuse the body %j", async (body) => {
     const { url } = await startGateway();
     expect(await connectCall(url, getJob, body)).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
+  });
+
+  describe.each([["cut off", Uint8Array.of(0xff, 0xff), "premature EOF"], ["holding text that is no UTF-8", Uint8Array.of(0x0a, 1, 0xff), "utf-8"]])("are broken by protobuf %s", (_what, message, why) => {
+    const frame = Buffer.concat([Uint8Array.of(0, 0, 0, 0, message.length), message]);
+    const reflect = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    const cases: [string, string, Uint8Array, string][] = [
+      [getJob, "application/proto", message, "steward.dedup.v1.GetJobRequest"],
+      ...([[getJob, "steward.dedup.v1.GetJobRequest"], [watchJob, "steward.dedup.v1.WatchJobRequest"], [reflect, "grpc.reflection.v1.ServerReflectionRequest"]] as const).flatMap(
+        ([path, name]): [string, string, Uint8Array, string][] => ["application/grpc", "application/grpc-web+proto", ...(path === getJob ? [] : ["application/connect+proto"])].map((type) => [path, type, frame, name]),
+      ),
+    ];
+    it.each(cases)("and %s says so over %s", async (path, type, body, name) => {
+      const { url, lines } = await startGateway();
+      const { status, text } = await posted(url, path, type, body);
+      expect(text).toContain(`the request is no valid ${name}: `);
+      expect(text).toMatch(new RegExp(`${why}; encode it`, "i"));
+      expect(text).toMatch(type === "application/proto" || type.includes("connect") ? /"code":"invalid_argument"/ : /grpc-status: 3\b/);
+      expect(status).toBe(type === "application/proto" ? 400 : 200);
+      expect(lines.filter((line) => line.includes("level=error"))).toEqual([]);
+    });
+  });
+
+  it("are not what a handler's error speaks of, whatever its words", async () => {
+    const thrown = (): never => { throw new ConnectError("parse binary: premature EOF", Code.Internal); };
+    const { url } = await startGateway({ services: [jobService({
+      getJob: thrown,
+      async *watchJob() { yield thrown(); },
+    })] });
+    expect(await posted(url, getJob, "application/proto", new Uint8Array())).toMatchObject({ status: 500, text: expect.stringContaining('"code":"internal"') as string });
+    expect((await posted(url, watchJob, "application/grpc", new Uint8Array(5))).text).toMatch(/grpc-status: 13/);
   });
 
   it("refuse a message larger than 4 MiB, also when it is so only unpacked, and the connection goes on", async () => {

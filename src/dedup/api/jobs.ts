@@ -46,7 +46,7 @@ export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {
       const body = withKeepAlive((signal) => frames(jobs.watch(id, signal)), clock, call.signal);
       return await Promise.resolve({
         status: 200,
-        headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" },
+        headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
         body,
       });
     },

@@ -13,7 +13,10 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
-    const distance = editDistance(wanted, fold(candidate));
+    const other = fold(candidate);
+    // No fewer steps than one is longer than the other.
+    if (Math.abs(other.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, other);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;

@@ -8,6 +8,9 @@ export type ServerRequest = IncomingMessage;
 /** Its answer. */
 export type ServerResponse = Http1Response;
 
+/** Sets what every answer of a port says of itself. Called once a request, before anything else looks at it: it must not throw. */
+export type Prepare = (request: ServerRequest, response: ServerResponse) => void;
+
 /** Answers one request. What it throws is logged and becomes a 500. */
 export type Handler = (request: ServerRequest, response: ServerResponse) => void | Promise<void>;
 
@@ -28,7 +31,7 @@ export function cut(request: ServerRequest): void {
 export function refuse(request: ServerRequest, response: ServerResponse, status: number, text: string, options: { last?: boolean; headers?: Record<string, string> } = {}): void {
   if (response.headersSent) return cut(request);
   const body = `${text}\n`;
-  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "content-length": String(Buffer.byteLength(body)), ...options.headers };
+  const headers = { "cache-control": "no-store", "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "content-length": String(Buffer.byteLength(body)), ...options.headers };
   const stream = streamOf(request);
   response.writeHead(status, options.last === true && stream === undefined ? { ...headers, connection: "close" } : headers);
   response.end(body, () => options.last === true && stream?.close(constants.NGHTTP2_NO_ERROR));

@@ -5,7 +5,7 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
-import { refuse, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import { refuse, type Handler, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
 import { createStallMeter, type StallMeter } from "./stall.ts";
 import type { UncommonMethods } from "./uncommon-methods.ts";
@@ -19,6 +19,7 @@ export interface Http1Side {
 
 /** What the side is told with its limits. */
 export interface Http1Options {
+  readonly prepare: Prepare;
   readonly handle: Handler;
   /** How many requests a socket carries: one without any has been idle too long when its time is over. */
   readonly busy: (socket: Socket) => number;
@@ -28,7 +29,7 @@ export interface Http1Options {
 }
 
 /** Nothing is open yet. */
-export function createHttp1Side(limits: ListenLimits, { handle, busy, uncommon, clock }: Http1Options): Http1Side {
+export function createHttp1Side(limits: ListenLimits, { prepare, handle, busy, uncommon, clock }: Http1Options): Http1Side {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
@@ -38,11 +39,13 @@ export function createHttp1Side(limits: ListenLimits, { handle, busy, uncommon, 
   });
   server.on("request", (request: ServerRequest, response: ServerResponse) => {
     uncommon?.restore(request);
+    prepare(request, response);
     if (!meters.has(request.socket)) meters.set(request.socket, createStallMeter(limits.stallMs, clock));
     void handle(request, response);
   });
   server.on("checkExpectation", (request: ServerRequest, response: ServerResponse) => {
     uncommon?.restore(request);
+    prepare(request, response);
     request.resume();
     refuse(request, response, 417, "Expectation Failed");
   });

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Connections } from "./connections.ts";
-import { refuse, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import { refuse, type Handler, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
 import { createStallMeter, type StallMeter } from "./stall.ts";
 
@@ -17,7 +17,7 @@ export interface Http2Side {
 }
 
 /** Sockets belong to the owner; a session dies with its socket. */
-export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { clock: Clock; log: Log; connections: Pick<Connections, "begin" | "end"> }): Http2Side {
+export function createHttp2Side(limits: ListenLimits, { prepare, handle }: { prepare: Prepare; handle: Handler }, deps: { clock: Clock; log: Log; connections: Pick<Connections, "begin" | "end"> }): Http2Side {
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new WeakSet<Socket>();
   /** The one that is being handed over: its session is told of at once. */
@@ -29,8 +29,16 @@ export function createHttp2Side(limits: ListenLimits, handle: Handler, deps: { c
   }, (request: Http2ServerRequest, response: Http2ServerResponse) => {
     cutWhenStalled(request.stream, createStallMeter(limits.stallMs, deps.clock));
     const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
+    prepare(...exchange);
     if (headTooLarge(request, limits.headerBytes)) refuse(...exchange, 431, "the header list is too large");
     else void handle(...exchange);
+  });
+  // Node answers these itself where nobody does, without a header.
+  server.on("checkExpectation", (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
+    prepare(...exchange);
+    request.resume();
+    refuse(...exchange, 417, "Expectation Failed");
   });
   server.on("session", (session) => {
     sessions.add(session);

@@ -10,7 +10,7 @@ import { bind, refuseOpenAddress } from "./bind.ts";
 import { createCertificates, RELOAD_MS, type Certificates, type CertificateStatus } from "./certificates.ts";
 import { createClientAuthorities, type ClientAuthorities, type ClientCertificates } from "./client-certificates.ts";
 import { createConnections, type Connections } from "./connections.ts";
-import type { Handler } from "./exchange.ts";
+import type { Handler, Prepare } from "./exchange.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
 import { createHttp2Side, type Http2Side } from "./h2.ts";
 import type { TlsFiles } from "./key-pair.ts";
@@ -46,6 +46,8 @@ export interface ListenerSpec {
   readonly placeless?: (path: string) => boolean;
   /** Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2 any is. None when not given. */
   readonly rescue?: readonly UncommonMethod[];
+  /** The headers of every answer, also of those that the port gives itself, such as its refusals. None when not given. */
+  readonly prepare?: Prepare;
   readonly handle: Handler;
 }
 
@@ -116,8 +118,9 @@ class PortListener implements Listener {
     const connections = this.#connections;
     this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), placeless: spec.placeless ?? (() => false), connections, handle: spec.handle }, deps);
     const uncommon = spec.rescue === undefined ? undefined : createUncommonMethods({ methods: spec.rescue, headMs: this.#limits.headerMs }, deps.clock);
-    this.#h1 = createHttp1Side(this.#limits, { handle: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
-    this.#h2 = createHttp2Side(this.#limits, this.#requests.serve, { ...deps, connections });
+    const prepare = spec.prepare ?? (() => undefined);
+    this.#h1 = createHttp1Side(this.#limits, { prepare, handle: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
+    this.#h2 = createHttp2Side(this.#limits, { prepare, handle: this.#requests.serve }, { ...deps, connections });
     const clients = spec.tls?.clients;
     this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, clientAuth: clients?.mode ?? "none", log: deps.log });
     this.#authorities = clients?.caFile === undefined || clients.mode === "none" ? undefined : createClientAuthorities(clients.caFile, deps, spec.tls?.reloadMs ?? RELOAD_MS);

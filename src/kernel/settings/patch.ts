@@ -20,6 +20,8 @@ export function readPatch(scope: string, patch: Readonly<Record<string, unknown>
   const values = new Map<string, { readonly key: Key<unknown>; readonly value: unknown } | undefined>();
   const ignored: string[] = [];
   for (const [name, given] of Object.entries(patch)) {
+    // The patch is refused with these; more would only take time.
+    if (issues.full) break;
     const key = below.find((candidate) => candidate.path === `${scope}.${name}`);
     if (key === undefined) issues.add([name.slice(0, 100)], unknownText(name, below, scope), "unknown_field");
     else if (fixed(key)) ignored.push(name);

@@ -14,6 +14,8 @@ export interface Issues {
   readonly found: readonly Detail[];
   /** `text` goes on after the name of the place: `must be a whole number`. */
   add(path: JsonPath, text: string, code: string, rule?: string): void;
+  /** No more are kept: whoever would have to work for a text need not. */
+  readonly full: boolean;
 }
 
 /** An empty collection. */
@@ -21,6 +23,9 @@ export function createIssues(): Issues {
   const found: Detail[] = [];
   return {
     found,
+    get full() {
+      return found.length >= MAX_ISSUES;
+    },
     add(path, text, code, rule) {
       if (found.length >= MAX_ISSUES) return;
       const message = path.length === 0 ? text : `${pathText(path)} ${text}`;

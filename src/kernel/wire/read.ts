@@ -17,7 +17,7 @@ interface Slot {
 }
 interface Plan {
   readonly slots: Map<string, Slot>;
-  readonly names: string[];
+  readonly fields: Slot[];
 }
 
 const plans = new WeakMap<DescMessage, Plan>();
@@ -75,7 +75,7 @@ function readFields(desc: DescMessage, message: Message, given: Readonly<Record<
   const seen = new Set<Slot>();
   for (const [key, value] of Object.entries(given)) {
     const slot = plan.slots.get(key);
-    if (slot === undefined) noteUnknown(plan, key, reading);
+    if (slot === undefined) noteUnknown(plan, key, reading, except);
     else if (except?.has(slot.field) === true) noteElsewhere(key, reading);
     else if (value !== null) {
       reading.path.push(slot.name);
@@ -88,10 +88,12 @@ function readFields(desc: DescMessage, message: Message, given: Readonly<Record<
   }
 }
 
-function noteUnknown(plan: Plan, key: string, reading: Reading): void {
-  if (reading.ignoreUnknown) return;
-  const meant = nearest(key, plan.names);
-  const remedy = meant !== undefined ? `did you mean ${meant}?` : plan.names.length === 0 ? "there are no fields here" : `known are ${plan.names.join(", ")}`;
+function noteUnknown(plan: Plan, key: string, reading: Reading, except?: ReadonlySet<DescField>): void {
+  if (reading.ignoreUnknown || reading.issues.full) return;
+  // What comes from elsewhere would be refused here under its right name, too.
+  const names = plan.fields.filter(({ field }) => except?.has(field) !== true).map(({ name }) => name);
+  const meant = nearest(key, names);
+  const remedy = meant !== undefined ? `did you mean ${meant}?` : names.length === 0 ? "there are no fields here" : `known are ${names.join(", ")}`;
   reading.issues.add([...reading.path, shorten(key)], `is not a known field; ${remedy}`, "unknown_field");
 }
 
@@ -107,7 +109,7 @@ function planOf(desc: DescMessage): Plan {
   const known = plans.get(desc);
   if (known !== undefined) return known;
   // Known before it is filled: a message may contain itself.
-  const plan: Plan = { slots: new Map(), names: [] };
+  const plan: Plan = { slots: new Map(), fields: [] };
   plans.set(desc, plan);
   try {
     for (const field of desc.fields) addSlot(plan, field);
@@ -120,7 +122,7 @@ function planOf(desc: DescMessage): Plan {
 
 function addSlot(plan: Plan, field: DescField): void {
   const slot: Slot = { field, name: jsonName(field), take: takeOf(field) };
-  plan.names.push(slot.name);
+  plan.fields.push(slot);
   for (const name of acceptedNames(field)) {
     assert(!plan.slots.has(name), `${field.parent.typeName} reads two fields as ${name}`);
     plan.slots.set(name, slot);

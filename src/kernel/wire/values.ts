@@ -48,6 +48,7 @@ export function takeEnum(desc: DescEnum): Take {
       const number = numbers.get(value);
       if (number !== undefined) return number;
     }
+    if (reading.issues.full) return undefined;
     const meant = typeof value === "string" ? nearest(value, all) : undefined;
     reading.issues.add(reading.path, `must be one of ${all.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`, "invalid_value", "enum");
     return undefined;

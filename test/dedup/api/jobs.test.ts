@@ -75,7 +75,7 @@ describe("jobs over the API", () => {
     const route = jobProgressRoute({ jobs: jobsOf([running], [{ event: "progress", job: running }, { event: "complete", job: completed }]), clock });
     const request = plainRequest({ params: { job_id: "one" } });
     const answer = await route.handle(request, call);
-    expect(answer).toMatchObject({ status: 200, headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" } });
+    expect(answer).toMatchObject({ status: 200, headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" } });
     expect(await gather(answer.body as AsyncIterable<string>)).toEqual([
       "event: progress\ndata: {\"progress\":0.25,\"phaseProgress\":0.5,\"message\":\"reading\",\"status\":\"running\"}\n\n",
       "event: complete\ndata: {\"progress\":1,\"phaseProgress\":null,\"message\":\"done\",\"status\":\"completed\",\"errorMessage\":null,\"inserted\":2,\"errors\":[]}\n\n",

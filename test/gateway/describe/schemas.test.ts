@@ -12,7 +12,7 @@ import { CreateSampleRequestSchema, DedupSampleSchema, GetSampleResponseSchema, 
 import { GetMonitorSampleResponseSchema } from "../../gen/steward/test/v1/monitor_sample_pb.ts";
 import { GetVaultSampleResponseSchema } from "../../gen/steward/test/v1/vault_sample_pb.ts";
 import { allServices } from "../all-services.ts";
-import { dedupService, otherServices } from "../sample-services.ts";
+import { dedupService, otherServices, plainRoute } from "../sample-services.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const answer: SchemaOptions = { side: "answer", comment: () => undefined };
@@ -136,6 +136,14 @@ describe("the OpenAPI document", () => {
     const found = Object.entries(document.paths).flatMap(([path, verbs]) => Object.keys(verbs).map((verb) => `${verb.toUpperCase()} ${path}`)).sort();
     expect(found.map((each) => each.replaceAll(/\{.*?\}/g, "{}"))).toEqual(expected.map((each) => each.replaceAll(/\{.*?\}/g, "{}")));
     expect(document.paths["/api/v1/jobs/{jobId}"]?.["get"]?.parameters).toMatchObject([{ name: "jobId", in: "path", required: true }]);
+  });
+
+  it("names the variables of plain routes as those of all others", () => {
+    const plain = [plainRoute("/api/v1/jobs/{job_id}/progress", () => Promise.reject(new Error("not asked"))), plainRoute("/assets/{name=**}", () => Promise.reject(new Error("not asked")))];
+    const { paths } = openApi(methodTable(allServices(), plain), comments);
+    expect(paths["/api/v1/jobs/{jobId}/progress"]?.["get"]?.parameters).toEqual([{ name: "jobId", in: "path", required: true, schema: { type: "string" } }]);
+    expect(paths["/assets/{name}"]?.["get"]?.parameters).toMatchObject([{ name: "name" }]);
+    expect(Object.keys(paths).filter((path) => /\{[^}]*[^A-Za-z}][^}]*\}/.test(path))).toEqual([]);
   });
 
   it("refers to nothing that it does not hold, and names operations once", () => {

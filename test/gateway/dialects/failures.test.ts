@@ -12,11 +12,13 @@ describe("a failure's body", () => {
   const cases: [DialectName, string, StewardError, number, string, FailureOptions?][] = [
     ["dedup", "findings", new StewardError("invalid", "limit must be between 1 and 100", { details: findings }), 400, `{"error":{"code":"VALIDATION_FAILED","message":"limit must be between 1 and 100","details":${JSON.stringify(findings)}}}`],
     ["dedup", "a finding that a handler names", new StewardError("invalid", "documentId is no member", { field: "documentId", rule: "member" }), 400, '{"error":{"code":"VALIDATION_FAILED","message":"documentId is no member","details":[{"path":["documentId"],"message":"documentId is no member","code":"invalid_value","rule":"member"}]}}'],
+    ["dedup", "a finding that nobody names a field for", new StewardError("invalid", "the key is too long"), 400, '{"error":{"code":"VALIDATION_FAILED","message":"the key is too long","details":[{"path":[],"message":"the key is too long","code":"invalid_value"}]}}'],
     ["dedup", "a bad request", new StewardError("invalid", "AI is off", { rule: "bad_request" }), 400, '{"error":{"code":"BAD_REQUEST","message":"AI is off"}}'],
     ["dedup", "checks", new StewardError("not_ready", "the archive is down", { facts: { database: { status: "ok" } } }), 503, '{"error":{"code":"NOT_READY","message":"the archive is down","details":[{"database":{"status":"ok"}}]}}'],
     ["dedup", "an unknown path", unknown, 404, '{"error":{"code":"NOT_FOUND","message":"there is no such path"}}'],
     ["monitor", "findings", new StewardError("invalid", "limit is wrong", { details: findings }), 400, "limit is wrong\n"],
     ["monitor", "an unknown path", unknown, 404, "404 page not found\n"],
+    ["monitor", "the path that metrics are looked for at", unknown, 404, "404 page not found: metrics are at /api/v1/metrics of gateway.listen while dedup.metrics_endpoint.enabled is true, and at /metrics of scrape.listen while scrape.enabled is true\n", { path: "/metrics" }],
     ["monitor", "an unknown thing", new StewardError("not_found", "no network x"), 404, "no network x\n"],
     ["monitor", "a wrong method", new StewardError("unsupported", "m"), 405, "Method Not Allowed\n", { allow: ["GET", "HEAD"] }],
     ["monitor", "a missing credential", new StewardError("unauthenticated", "m"), 401, "Unauthorized\n"],

@@ -100,6 +100,16 @@ describe("binding a body", () => {
     expect(failure(() => both.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"number":1}') })).message).toBe("number is given by the path; leave it out of the body");
   });
 
+  it("suggests no field that the path gives", () => {
+    const rest = binder({ input: CreateSampleRequestSchema, variables: ["name"], body: "*" });
+    const refused = (body: string): string => failure(() => rest.bind({ params: { name: "n" }, search: "", body: Buffer.from(body) })).message;
+    expect(refused('{"zzz":1}')).toBe("zzz is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy");
+    expect(refused('{"nmae":1}')).toBe("nmae is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy");
+    expect(refused('{"knid":1}')).toBe("knid is not a known field; did you mean kind?");
+    const none = binder({ input: GetSampleRequestSchema, variables: ["number"], body: "*" });
+    expect(failure(() => none.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"zzz":1}') })).message).toBe("zzz is not a known field; there are no fields here");
+  });
+
   it("takes one field from the body and the others from path and query", () => {
     expect(one.bind({ params: { number: "5" }, search: "dryRun=true", body: Buffer.from('{"text":"t","zzz":1}') })).toMatchObject({ number: 5, dryRun: true, sample: { text: "t" } });
     expect(failure(() => one.bind({ params: { number: "x" }, search: "dryRun=x", body: Buffer.from('{"text":1}') })).details?.map((detail) => detail.path)).toEqual([["number"], ["dryRun"], ["sample", "text"]]);

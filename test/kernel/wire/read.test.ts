@@ -108,6 +108,7 @@ describe("reading", () => {
 
   it("keeps at most a hundred findings", () => {
     expect(failure(JSON.stringify({ words: Array.from({ length: 5000 }, () => 1) })).details).toHaveLength(100);
+    expect(failure(JSON.stringify(Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`unknown${index}`, 1])))).details).toHaveLength(100);
   });
 
   it("ignores unknown names when told to, at every depth", () => {
