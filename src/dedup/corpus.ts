@@ -50,10 +50,11 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
   const note = (text: string): void => {
     if (notes.length < MAX_NOTES) notes.push(text);
   };
+  const claim = input.archives.length > 1 ? createClaims() : undefined;
   for (const [at, archive] of input.archives.entries()) {
     const name = nameIn(archive, input.paths[at] ?? archive.name);
     await archive.check(input.signal);
-    const batches = archive.read({ known: () => false, force: true, signal: input.signal });
+    const batches = archive.read({ known: () => false, force: true, signal: input.signal, ...(claim && { claim }) });
     for await (const { items, fraction } of digestBatches(batches, input.pool, input.signal)) {
       for (const item of items) {
         if (item.kind === "skipped") skip(item, name, passed, note);
@@ -73,6 +74,20 @@ export async function readCorpus(input: CorpusInput): Promise<Corpus> {
       ...passed, "without text": classifier.skipped.noContent, [`of fewer than ${minWords} words`]: classifier.skipped.tooShort,
       [`of fewer than ${ngramSize} words, too few for a phrase`]: classifier.skipped.shinglesFailed,
     }),
+  };
+}
+
+/**
+ * Lets each file be read for one of the paths only: read twice, it would be a duplicate of itself, and whoever deletes the other one
+ * deletes the only one. By real paths and not by inodes, since of two hard links one may go while the other stays; they are two
+ * documents, as copies are. Memory: the path of every file read.
+ */
+function createClaims(): (file: string) => boolean {
+  const claimed = new Set<string>();
+  return (file) => {
+    if (claimed.has(file)) return false;
+    claimed.add(file);
+    return true;
   };
 }
 

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
 
@@ -80,6 +80,16 @@ describe("steward dedup on a folder", () => {
     for (const name of ["binary.txt", "broken.txt"]) expect(told).toContain(name);
   });
 
+  it("never calls a file the duplicate of itself, and says what was given twice", async () => {
+    const folder = archive();
+    const fence = join(folder, "minutes/fence.txt");
+    const result = await runSteward(["dedup", "--json", "--quiet", folder, fence, join(folder, "minutes")]);
+    const report = JSON.parse(result.stdout);
+    expect(report.groups[0].members.map((member: any) => member.id).sort()).toEqual(fences.map((name) => join(folder, name)));
+    expect(report.summary).toMatchObject({ documents: 7, groups: 1, pairs: 3, skipped: { "read already": expect.any(Number) as number } });
+    expect(report.summary.notes).toEqual([expect.stringContaining(fence) as string]);
+  });
+
   it("ends 1 with a clear line when a path is not there", async () => {
     const result = await runSteward(["dedup", join(temporaryFolder(), "nothing")]);
     expect(result.code).toBe(1);
@@ -150,5 +160,18 @@ describe("steward dedup, misused", () => {
     await new Promise((resolve) => child.stderr.once("data", resolve));
     child.kill("SIGINT");
     expect(await ended).toBe(130);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("ends 130 on %s while nobody writes to the pipe that it reads", async (signal) => {
+    const pipe = join(temporaryFolder(), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["dedup", pipe], { env: cleanEnvironment });
+    const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+    const isReading = (): boolean => readdirSync(`/proc/${child.pid}/fd`).some((fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`) === pipe);
+    await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 10_000 });
+    child.kill(signal);
+    const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    expect(await ended).toBe(130);
+    clearTimeout(impatient);
   });
 });

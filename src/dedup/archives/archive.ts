@@ -66,6 +66,11 @@ export interface ReadOptions {
   readonly known: (ref: string, version: string) => boolean;
   /** Read even what is known. */
   readonly force: boolean;
+  /**
+   * Whether this file, by its real path, is this archive's to read, not one that another archive of the run took before. Asked once
+   * for each file; without it all are.
+   */
+  readonly claim?: (file: string) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -83,6 +88,8 @@ export interface Archive {
   read(options: ReadOptions): AsyncIterable<ArchiveBatch>;
 }
 
+const READ_ALREADY = "read already";
+
 /** The longest ref in UTF-8: it is part of an index key. */
 export const REF_BYTES = 1_200;
 
@@ -99,4 +106,14 @@ export function failed(ref: string, reason: string, detail: string, hides: Hidde
 /** A skipped item that is as expected, e.g. a picture among texts. */
 export function passedOver(ref: string, reason: string, detail: string): SkippedItem {
   return { kind: "skipped", ref, reason, detail, failure: false, hides: "none" };
+}
+
+/** What `claim` refused, where it was named by itself: a person would want to know why it is missing. */
+export function readAlready(ref: string): SkippedItem {
+  return failed(ref, READ_ALREADY, "was read already, for a path given before it", "itself");
+}
+
+/** What `claim` refused, among others of a folder: it is only counted, as whole folders may overlap. */
+export function readAlreadyBelow(ref: string): SkippedItem {
+  return passedOver(ref, READ_ALREADY, "was read already, for a path given before this folder");
 }

@@ -5,7 +5,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
-import { failed, passedOver } from "./archive.ts";
+import { failed, passedOver, readAlready, readAlreadyBelow } from "./archive.ts";
 import { inBatches } from "./batches.ts";
 import type { PlacedItem } from "./batches.ts";
 import { cutText, decodeText } from "./decode.ts";
@@ -55,7 +55,7 @@ export function createFileArchive(deps: { readonly pool: Pool }, options: { read
     kind: "file",
     check: () => Promise.resolve(),
     async *read(read) {
-      const item = await readDocument({ kind: "file", path, ref: path, type }, read);
+      const item = await readNamed({ kind: "file", path, ref: path, type }, read);
       yield { items: await convertHtml([item], deps.pool, read.signal), fraction: 1 };
     },
   };
@@ -93,7 +93,19 @@ async function* readFolder(pool: Pool, { name, path }: FolderOptions, globs: Glo
 }
 
 async function readFound({ found, fraction }: Found, options: ReadOptions): Promise<PlacedItem> {
-  return { item: found.kind === "file" ? await readDocument(found, options) : found, fraction };
+  if (found.kind !== "file") return { item: found, fraction };
+  // The walk gives real paths.
+  if (options.claim?.(found.path) === false) return { item: readAlreadyBelow(found.ref), fraction };
+  return { item: await readDocument(found, options), fraction };
+}
+
+async function readNamed(file: FoundFile, options: ReadOptions): Promise<ArchiveItem | HtmlDocument> {
+  try {
+    if (options.claim?.(await realpath(file.path)) === false) return readAlready(file.ref);
+  } catch (error) {
+    return unreadable(file.ref, error, "itself");
+  }
+  return await readDocument(file, options);
 }
 
 async function readDocument(file: FoundFile, { known, force, signal }: ReadOptions): Promise<ArchiveItem | HtmlDocument> {

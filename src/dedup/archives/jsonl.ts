@@ -1,7 +1,8 @@
 /** JSON Lines as an archive: each line is a document whose ref is its `id`. A broken line is named by its number and harms no other. */
 import { hash } from "node:crypto";
-import { constants, createReadStream } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -12,13 +13,14 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Pool } from "../../kernel/pool/types.ts";
 import { TEXT_UNITS } from "../documents/limits.ts";
 import type { Archive, ArchiveBatch, ArchiveItem, ReadOptions } from "./archive.ts";
-import { failed } from "./archive.ts";
+import { failed, readAlready } from "./archive.ts";
 import { inBatches } from "./batches.ts";
 import type { PlacedItem } from "./batches.ts";
 import { decodeUtf8 } from "./decode.ts";
 import { asArchiveError } from "./folder.ts";
 import { createLineSplitter } from "./lines.ts";
 import type { Line } from "./lines.ts";
+import { openSource } from "./open-source.ts";
 import { readRecord } from "./record.ts";
 import { systemCode } from "./unreadable.ts";
 
@@ -53,11 +55,20 @@ async function checkSource(name: string, source: JsonlSource, signal: AbortSigna
   }
 }
 
+// A pipe without a name, such as that of `<(produce lines)`, has no real path and is one of its own.
+function identityOf(path: string): Promise<string> {
+  return realpath(path).catch(() => resolve(path));
+}
+
 /** Bytes with the share of the source that they end at. */
 type Chunk = { readonly bytes: Uint8Array; readonly fraction: number };
 
 async function* readSource(pool: Pool, name: string, source: JsonlSource, options: ReadOptions): AsyncGenerator<ArchiveBatch> {
   await checkSource(name, source, options.signal);
+  if ("path" in source && options.claim?.(await identityOf(source.path)) === false) {
+    yield { items: [readAlready(name)], fraction: 1 };
+    return;
+  }
   try {
     const chunks = "stream" in source ? streamChunks(source.stream, options.signal) : fileChunks(source.path, options.signal);
     yield* inBatches(readLines(pool, chunks, options));
@@ -80,8 +91,7 @@ async function* streamChunks(stream: Readable, signal: AbortSignal): AsyncGenera
 }
 
 async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Chunk> {
-  const file = createReadStream(path, { highWaterMark: 256 * 1024, signal });
-  const sizeBytes = (await stat(path)).size;
+  const { stream: file, sizeBytes } = await openSource(path, signal);
   let bytes: Readable = file;
   if (/\.gz$/i.test(path)) {
     const gunzip = createGunzip();

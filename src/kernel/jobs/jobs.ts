@@ -195,19 +195,28 @@ class EnvJobs implements Jobs {
 
   async #fail(id: string, thrown: unknown, run?: JobRun): Promise<void> {
     const error = toStewardError(thrown);
-    this.#options.log.error("a job failed", { job: id, error });
+    const tell = (): void => this.#options.log.error("a job failed", { job: id, error });
     const reached = run === undefined ? {} : { ...run.progress.state, notes: run.notes.list() };
-    await this.#finish(id, { ...reached, status: "failed", error: error.message });
+    try {
+      // Told once it is stored: a job hears of its cancel by a refused commit before its signal fires, and only the row knows.
+      await this.#finish(id, { ...reached, status: "failed", error: error.message }, tell);
+    } catch (unstored) {
+      tell();
+      throw unstored;
+    }
   }
 
-  // A store that cannot take the end of a job now takes it later; until then the job stays what it was.
-  async #finish(id: string, fields: Partial<JobRow>): Promise<void> {
+  // A store that cannot take the end of a job now takes it later; until then the job stays what it was. One that a cancel ended first
+  // stays cancelled, and `ended` is not called.
+  async #finish(id: string, fields: Partial<JobRow>, ended?: () => void): Promise<void> {
     const { env, clock, log } = this.#options;
     for (;;) {
       try {
         await env.write((tx) => {
           const row = tx.get(jobs, id);
-          if (row !== undefined && isActive(row.status)) this.#end(tx, { ...row, ...fields, completedAtMs: notBefore(row, clock.now()) });
+          if (row === undefined || !isActive(row.status)) return;
+          if (ended !== undefined) tx.after(ended);
+          this.#end(tx, { ...row, ...fields, completedAtMs: notBefore(row, clock.now()) });
         });
         return;
       } catch (error) {

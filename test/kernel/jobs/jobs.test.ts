@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
+import { createLog } from "../../../src/kernel/base/log.ts";
 import { jobs as jobRows, newRow } from "../../../src/kernel/jobs/job-row.ts";
 import { createJobs } from "../../../src/kernel/jobs/jobs.ts";
 import type { JobContext, JobEvent } from "../../../src/kernel/jobs/types.ts";
@@ -106,6 +107,60 @@ describe("cancel", () => {
     ]);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
     expect(env.read((snapshot) => [snapshot.count(numbers), jobs.get(id)?.status])).toEqual([1, "cancelled"]);
+  });
+
+  // The cancel is told only once it is stored; what is queued behind it is refused before.
+  it("is no failure for the log, also when the job hears of it by a change that is refused", async () => {
+    const lines: string[] = [];
+    const goOn = gate();
+    const running = gate();
+    const heard = gate<boolean>();
+    const type = jobType(async (job) => {
+      running.resolve();
+      await goOn.promise;
+      await job.commit((tx) => tx.put(numbers, 1, Uint8Array.of(1))).catch((error: unknown) => {
+        heard.resolve(job.signal.aborted);
+        throw error;
+      });
+    });
+    const { env } = await openJobs(temporaryFolder(), type);
+    const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
+    const { id } = await jobs.start(type, "");
+    await running.promise;
+    const cancelled = jobs.cancel(id);
+    goOn.resolve();
+    expect(await heard.promise).toBe(false);
+    await cancelled;
+    await jobs.stop(10_000);
+    expect(lines).toEqual([]);
+    expect(jobs.get(id)).toMatchObject({ status: "cancelled", error: undefined });
+  });
+
+  it("leaves a failure in the log that came before it", async () => {
+    const lines: string[] = [];
+    const type = jobType(() => Promise.reject(new StewardError("cancelled", "the archive gave up")));
+    const { env } = await openJobs(temporaryFolder(), type);
+    const log = createLog({ level: "error", format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
+    const { id } = await jobs.start(type, "");
+    await vi.waitFor(() => expect(jobs.get(id)?.status).toBe("failed"));
+    await expect(jobs.cancel(id)).rejects.toMatchObject({ code: "conflict" });
+    expect(lines).toEqual([expect.stringContaining("the archive gave up") as string]);
+  });
+
+  it("hides no failure whose end could not be stored", async () => {
+    const lines: string[] = [];
+    const { env } = await openJobs(temporaryFolder());
+    const type = jobType(() => {
+      vi.spyOn(env, "write").mockRejectedValueOnce(new StewardError("corrupt", "the store is damaged"));
+      return Promise.reject(new StewardError("upstream", "the archive is gone"));
+    });
+    const log = createLog({ level: "error", format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
+    await jobs.start(type, "");
+    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    expect(lines).toEqual([expect.stringContaining("the archive is gone") as string, expect.stringContaining("could not be brought to its end") as string]);
   });
 
   it("wins or loses against the end of the job as a whole, never half", async () => {

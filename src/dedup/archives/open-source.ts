@@ -1,0 +1,51 @@
+/** Opens a file or a pipe to be read to its end once, so that waiting for its bytes can always be given up. */
+import { close, constants, createReadStream, fstat, open } from "node:fs";
+import { Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
+import type { Readable } from "node:stream";
+import { isatty, ReadStream } from "node:tty";
+import { promisify } from "node:util";
+
+const CHUNK_BYTES = 256 * 1024;
+const openFile = promisify(open);
+const factsOf = promisify(fstat);
+const closeFile = promisify(close);
+
+/** Bytes on their way, with how many came so far. */
+export type SourceStream = Readable & { readonly bytesRead: number };
+
+/** An open source. */
+export interface OpenSource {
+  /** Whoever ends it, or lets the signal fire, closes the source. */
+  readonly stream: SourceStream;
+  /** 0 for what has no size, such as a pipe. */
+  readonly sizeBytes: number;
+}
+
+/**
+ * Opens the source behind a path; the signal destroys its stream. A named pipe that nobody writes to is open at once, and its stream
+ * waits for the first writer and ends with the last. Throws what the system says.
+ */
+export async function openSource(path: string, signal: AbortSignal): Promise<OpenSource> {
+  signal.throwIfAborted();
+  // Without O_NONBLOCK the open of a pipe waits for a writer on one of the few threads that serve all files, and nothing ends that.
+  const fd = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const facts = await factsOf(fd);
+    signal.throwIfAborted();
+    return { stream: addAbortSignal(signal, streamOf(fd, facts.isFIFO())), sizeBytes: facts.size };
+  } catch (error) {
+    await closeFile(fd);
+    throw error;
+  }
+}
+
+/**
+ * A pipe or a terminal is waited for in the event loop: a plain read of one that is open without blocking fails with EAGAIN while its
+ * writer pauses, and finds the end where none has come yet. Linux wakes nobody for a pipe until the first writer wrote or left.
+ */
+function streamOf(fd: number, isPipe: boolean): SourceStream {
+  if (isPipe) return new Socket({ fd, readable: true, writable: false });
+  if (isatty(fd)) return new ReadStream(fd);
+  return createReadStream("", { fd, highWaterMark: CHUNK_BYTES });
+}

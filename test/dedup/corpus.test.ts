@@ -1,0 +1,74 @@
+import { copyFileSync, linkSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { openPath } from "../../src/dedup/archives/open.ts";
+import { readCorpus } from "../../src/dedup/corpus.ts";
+import type { Corpus } from "../../src/dedup/corpus.ts";
+import { folderWith } from "./archives/reading.ts";
+import { createInlinePool } from "./inline-pool.ts";
+
+const parameters = { minWords: 1, ngramSize: 1 };
+const pool = createInlinePool();
+
+async function read(...paths: string[]): Promise<Corpus> {
+  const archives = await Promise.all(paths.map((path) => openPath({ pool }, path, Readable.from([]))));
+  return await readCorpus({ archives, paths, parameters, pool, signal: new AbortController().signal, progress: () => undefined });
+}
+
+function refsOf(corpus: Corpus): string[] {
+  return Array.from({ length: corpus.size }, (_, number) => corpus.document(number).ref);
+}
+
+describe("documents of several paths", () => {
+  it("are read once where a folder and a file in it are given, in either order", async () => {
+    const folder = folderWith({ "a.txt": "one text", "b/c.txt": "another text" });
+    const [a, c] = [join(folder, "a.txt"), join(folder, "b/c.txt")];
+    const after = await read(folder, a);
+    expect(refsOf(after)).toEqual([a, c]);
+    expect(after.skipped(parameters)).toEqual({ "read already": 1 });
+    expect(after.notes).toEqual([`${a}: was read already, for a path given before it`]);
+    const before = await read(a, folder);
+    expect(refsOf(before)).toEqual([a, c]);
+    expect(before.skipped(parameters)).toEqual({ "read already": 1 });
+    expect(before.notes).toEqual([]);
+  });
+
+  it("are read once where one path is given twice, under whatever names", async () => {
+    const folder = folderWith({ "real/a.txt": "one text", "real/b/c.txt": "another text" });
+    symlinkSync(join(folder, "real"), join(folder, "link"));
+    symlinkSync(join(folder, "real/a.txt"), join(folder, "other.txt"));
+    const corpus = await read(join(folder, "real"), join(folder, "link"), join(folder, "real/b"), `${folder}/real/../link/a.txt`, join(folder, "other.txt"));
+    expect(refsOf(corpus)).toEqual([join(folder, "real/a.txt"), join(folder, "real/b/c.txt")]);
+    expect(corpus.skipped(parameters)).toEqual({ "read already": 5 });
+    expect(corpus.notes).toHaveLength(2);
+  });
+
+  it("stay two as copies and as hard links: either may go while the other stays", async () => {
+    const folder = folderWith({ "a.txt": "one text" });
+    linkSync(join(folder, "a.txt"), join(folder, "hard.txt"));
+    copyFileSync(join(folder, "a.txt"), join(folder, "copy.txt"));
+    const paths = ["a.txt", "hard.txt", "copy.txt"].map((name) => join(folder, name));
+    const corpus = await read(...paths);
+    expect(refsOf(corpus)).toEqual(paths);
+    expect([corpus.skipped(parameters), corpus.notes]).toEqual([{}, []]);
+  });
+
+  it("are read once where they are lines of a file that is given twice", async () => {
+    const folder = folderWith({ "l.jsonl": "{\"id\":\"x\",\"content\":\"one text\"}\n{\"id\":\"y\",\"content\":\"another\"}\n" });
+    const path = join(folder, "l.jsonl");
+    const corpus = await read(folder, path, path);
+    expect(refsOf(corpus)).toEqual(["x", "y"]);
+    expect(corpus.skipped(parameters)).toEqual({ "other type": 1, "read already": 1 });
+    expect(corpus.notes).toEqual([`${path}: was read already, for a path given before it`]);
+  });
+
+  it("name a file that vanished before its turn", async () => {
+    const folder = folderWith({ "a.txt": "one text", "b.txt": "another" });
+    const [a, b] = [join(folder, "a.txt"), join(folder, "b.txt")];
+    const archives = await Promise.all([a, b].map((path) => openPath({ pool }, path, Readable.from([]))));
+    rmSync(b);
+    const corpus = await readCorpus({ archives, paths: [a, b], parameters, pool, signal: new AbortController().signal, progress: () => undefined });
+    expect([refsOf(corpus), corpus.notes]).toEqual([[a], [`${b}: vanished while the archive was read`]]);
+  });
+});
