@@ -25,7 +25,7 @@ import type { TelemetryWriter } from "./writer.ts";
 
 const FLUSH_MARGIN_MS = 250;
 /** An export makes 100,000 short-lived points; without a bound V8 lets them pile up for speed nobody waits for. */
-const YOUNG_MB = 12;
+const YOUNG_MB = 6;
 
 /** What telemetry is made of. */
 export interface TelemetryDeps {
