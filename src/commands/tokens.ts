@@ -46,8 +46,11 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   let demo: DemoTokens | undefined;
   let report: Disposable | undefined;
   const reopen = (): void => {
-    log.info("reopening the audit files", { signal: "SIGHUP" });
-    tokens?.reopenAudit().catch((thrown: unknown) => log.error("the audit files could not be reopened", { error: toStewardError(thrown) }));
+    tokens?.reopenAudit().then(
+      // Whoever moved a file away may take it from now on.
+      () => log.info("reopened the audit files", { signal: "SIGHUP" }),
+      (thrown: unknown) => log.error("the audit files could not be reopened", { error: toStewardError(thrown) }),
+    );
   };
   const component: Component = {
     name: "tokens", needs, readiness: "reported",

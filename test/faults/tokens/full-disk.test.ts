@@ -168,7 +168,7 @@ describe("an audit file", () => {
     const before = readFileSync(`${file}.1`, "utf8");
     expect(before).toContain("github/config");
     process.kill(at.vault.daemon.pid, "SIGHUP");
-    await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 5_000 });
+    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("reopened the audit files"), { timeout: 5_000 });
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(file, "utf8")).toContain("github/token");
     expect(readFileSync(`${file}.1`, "utf8")).toBe(before);
