@@ -68,6 +68,12 @@ export type JsonHandler = (request: MessageShape<DescMessage>, call: Call) => Pr
 export interface BoundService {
   readonly desc: DescService;
   handler(method: DescMethod): UnaryHandler<DescMessage, DescMessage> | StreamHandler<DescMessage, DescMessage>;
+  /**
+   * Whether the headers carry a live credential of the service's own kind, for methods that check credentials themselves. Decides
+   * the share of the listener's capacity that a request may use, before its body is read, and never what it may do. Answers from
+   * memory and never throws; none of its requests has one when not given.
+   */
+  hasCredential?(headers: RequestHeaders): boolean;
   /** For REST, in place of the handler of a method without a stream: the thread that serves others need not write. Where not given it is the gateway that writes. */
   json?(method: DescMethod): JsonHandler | undefined;
 }
@@ -131,6 +137,8 @@ export interface PlainRoute {
   /** Whose error bodies it answers with. */
   readonly dialect: "monitor" | "dedup" | "vault";
   readonly limits?: PlainLimits;
+  /** As `BoundService.hasCredential`, for a route that checks credentials itself. */
+  hasCredential?(headers: RequestHeaders): boolean;
   /** Origins of pages that may change something here, asked for at each request; none when not given. */
   allowedOrigins?(): readonly string[];
   /** Headers of the answer to a request that failed or was refused, e.g. those that let an allowed page read why; none when not given. */
