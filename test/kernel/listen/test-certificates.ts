@@ -46,3 +46,9 @@ export function swapLink(folder: string, target: string): void {
   symlinkSync(target, join(folder, "next"));
   renameSync(join(folder, "next"), join(folder, "current"));
 }
+
+/** Replaces a file in one step: a reader sees the old text or the new one, never an empty file. */
+export function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.next`, text);
+  renameSync(`${path}.next`, path);
+}

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startReceiver } from "../../support/otlp/receiver.ts";
 import type { Receiver } from "../../support/otlp/receiver.ts";
 import { createAuthority, hasOpenssl } from "../../support/otlp/authority.ts";
-import { testFolder } from "../listen/test-certificates.ts";
+import { replaceFile, testFolder } from "../listen/test-certificates.ts";
 import { level, NEVER_MS, plainLevel, spec, startTelemetry } from "./fixtures.ts";
 
 let receiver: Receiver | undefined;
@@ -32,11 +32,11 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     await telemetry.flush(5_000);
     expect(receiver.headers["x-token"]).toBe("canary-one");
-    writeFileSync(file, "canary-two\n");
+    replaceFile(file, "canary-two\n");
     await until(() => telemetry.log.lines.some((line) => line.startsWith("info other credentials are used for exporting metrics")));
     await telemetry.flush(5_000);
     expect(receiver.headers["x-token"]).toBe("canary-two");
-    writeFileSync(file, "canary\u0000three");
+    replaceFile(file, "canary\u0000three");
     await until(() => telemetry.log.lines.some((line) => line.startsWith("warn credentials for exporting metrics cannot be used")));
     await telemetry.flush(5_000);
     await telemetry.flush(5_000);
@@ -58,7 +58,7 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     await telemetry.flush(5_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 0 });
-    writeFileSync(file, second.cert);
+    replaceFile(file, second.cert);
     await until(() => telemetry.log.lines.some((line) => line.startsWith("info other credentials")));
     await telemetry.flush(5_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 1 });
