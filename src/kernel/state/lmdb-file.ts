@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { assert, StewardError } from "../base/errors.ts";
+import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { whileStoring } from "./last-write.ts";
 import { createRowCheck } from "./row-check.ts";
@@ -45,6 +46,8 @@ export interface LmdbFile {
   transact(steps: () => void): Promise<void>;
   /** Stores writes in one transaction, in their order, on LMDB's own thread; resolves and rejects as `transact` does. One call at a time. */
   storeAll(writes: readonly Write[]): Promise<void>;
+  /** Why the file is no longer the one that was opened; nothing is written to it then. */
+  lost(): StewardError | undefined;
   close(): Promise<void>;
 }
 
@@ -107,10 +110,12 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
     const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
     return [name, { name, db, check }] as const;
   }));
+  const watch = watchFile(path);
   return {
     path,
     ring,
     root,
+    lost: () => watch.lost(),
     store(name) {
       const store = stores.get(name);
       if (store === undefined) throw new StewardError("internal", `assertion failed: ${name} was declared when ${path} was opened`);
@@ -124,19 +129,22 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
     },
     async transact(steps) {
       try {
-        await whileStoring(() => root.transaction(steps));
+        await watch.commit(() => whileStoring(() => root.transaction(steps)));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
     },
     async storeAll(writes) {
       try {
-        await whileStoring(() => batch(root, writes));
+        await watch.commit(() => whileStoring(() => batch(root, writes)));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
     },
-    close: () => whileStoring(() => root.close()),
+    async close() {
+      watch.close();
+      await whileStoring(() => root.close());
+    },
   };
 }
 
