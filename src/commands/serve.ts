@@ -7,9 +7,11 @@ import { openArchive } from "../dedup/archives/open.ts";
 import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
 import { openDedup } from "../dedup/service.ts";
+import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
 import { delay, systemClock } from "../kernel/base/clock.ts";
+import type { StewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
@@ -20,6 +22,7 @@ import { gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, se
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
+import type { Service } from "../kernel/service.ts";
 import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
@@ -27,6 +30,7 @@ import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
 import { createNotifier } from "../kernel/supervisor/notify.ts";
 import type { Notifier } from "../kernel/supervisor/notify.ts";
+import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
 import type { Scheduler } from "../kernel/supervisor/schedule.ts";
 import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
@@ -74,6 +78,9 @@ interface House {
   readonly profiling: HouseProfiling;
   readonly updates: UpdateCheck;
   dedup?: Dedup;
+  /** What is served of the document service: itself, or its refusal. */
+  documents?: Service;
+  refusal?: StewardError | undefined;
   /** The stores on their way to be closed. */
   closing?: Promise<void> | undefined;
   gateway?: Gateway;
@@ -178,11 +185,18 @@ function dedupComponent(house: House, scheduler: Scheduler): Component {
   const { demo, config } = configuration;
   return {
     name: "dedup", needs: ["pool"], readiness: "required",
-    health: () => (house.dedup?.healthy() === false ? { ok: false, reason: "a store is not well" } : { ok: true }),
+    health() {
+      if (house.refusal !== undefined) return refusing(house.refusal);
+      const trouble = house.dedup?.trouble();
+      return trouble === undefined ? { ok: true } : { ok: false, reason: trouble };
+    },
     async start(signal) {
-      house.dedup = await openDedup({ config, state: house.state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged }, {
-        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo,
-      }, signal);
+      const deps = { config, state: house.state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged };
+      const options = { archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo };
+      const started = await startOrRefuse("dedup", { start: () => openDedup(deps, options, signal), signal, log: deps.log });
+      if (started.service !== undefined) house.dedup = started.service;
+      house.refusal = started.refusal;
+      house.documents = started.service === undefined ? refuseDedup({ clock: systemClock, ...options }, started.refusal) : started.service.service;
     },
     async stop(deadlineMs) {
       house.closing = house.dedup?.close(deadlineMs);

@@ -11,6 +11,11 @@ import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
 /** The time that a request has (RESOLUTIONS §2, Bodies). */
 const REQUEST_MS = 90_000;
 
+/** The route without its handler. */
+export const VAULT_ROUTE: Omit<PlainRoute, "handle"> = {
+  verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
+};
+
 /** What the route stands on. */
 export interface VaultRouteDeps {
   readonly core: Core;
@@ -21,7 +26,7 @@ export interface VaultRouteDeps {
 /** The route. Errors are thrown; the surface's dialect writes them. */
 export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
-    verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
+    ...VAULT_ROUTE,
     allowedOrigins: () => originsOf(deps.cors()),
     failureHeaders: (headers) => readableBy(deps.cors(), headers),
     async handle(request, call) {
