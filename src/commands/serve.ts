@@ -98,7 +98,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
   const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
-  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES })));
+  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true })));
   const { state } = stores;
   const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
   announce({ configuration, log });
@@ -113,6 +113,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   });
   const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor };
   const lock = lockStateDirectory(configuration.stateDirectory);
+  if (lock.advisory !== undefined) log.warn(lock.advisory, { remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}` });
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
   telemetry.reportCertificate("admin", () => house.admin?.certificate());

@@ -191,7 +191,7 @@ export function lmdbError(cause: unknown, path: string): StewardError {
     return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
-    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward, then restore a backup of the file or move it away", cause });
+    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward and restore a backup (docs/recovery.md)", cause });
   }
   if (/Input\/output error/i.test(text)) {
     return new StewardError("internal", `the disk under ${path} fails: ${text}`, { remedy: "look at the system's log, replace the disk, restore a backup", cause });

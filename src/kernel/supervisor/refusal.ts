@@ -24,7 +24,8 @@ export async function startOrRefuse<T>(name: string, { start, signal, log }: { r
     const error = toStewardError(thrown);
     if (signal.aborted || ENDS_START.has(error.code)) throw thrown;
     const remedy = error.remedy ?? LOOK;
-    log.error("the service refuses all requests: its stored data cannot be used; the other services run", { service: name, error, remedy });
+    const why = error.code === "internal" ? { error } : { reason: error.message };
+    log.error("the service refuses all requests: its stored data cannot be used; the other services run", { service: name, ...why, remedy });
     return { refusal: new StewardError("not_ready", `${name} is out of service: ${ownWords(thrown)}`, { rule: "refusing", remedy, cause: thrown }) };
   }
 }

@@ -11,11 +11,6 @@ import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
 /** The time that a request has (RESOLUTIONS §2, Bodies). */
 const REQUEST_MS = 90_000;
 
-/** The route without its handler. */
-export const VAULT_ROUTE: Omit<PlainRoute, "handle"> = {
-  verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
-};
-
 /** What the route stands on. */
 export interface VaultRouteDeps {
   readonly core: Core;
@@ -26,7 +21,7 @@ export interface VaultRouteDeps {
 /** The route. Errors are thrown; the surface's dialect writes them. */
 export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
-    ...VAULT_ROUTE,
+    verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
     allowedOrigins: () => originsOf(deps.cors()),
     failureHeaders: (headers) => readableBy(deps.cors(), headers),
     async handle(request, call) {
