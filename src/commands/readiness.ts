@@ -28,10 +28,10 @@ export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeRes
   return first === undefined ? READY : unready(first);
 }
 
-/** A required part that is not well; of the monitor, which only reports, its thread. */
-function isBroken({ name, phase, readiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
+/** A required part that is not well, or a store that takes no writes; of the monitor, which only reports, its thread. */
+function isBroken({ name, phase, readiness, closesReadiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
   if (phase !== "degraded" && phase !== "failed") return false;
-  return readiness === "required" || (name === "monitor" && monitor?.running() === false);
+  return readiness === "required" || closesReadiness === true || (name === "monitor" && monitor?.running() === false);
 }
 
 function isStarting({ phase }: ComponentState): boolean {

@@ -134,7 +134,8 @@ class Inside implements Tokens {
   }
 
   health(): Health {
-    if (!this.env.status().healthy) return { ok: false, reason: this.env.status().reason ?? "the store of tokens is not well" };
+    const { healthy, reason = "the store of tokens is not well" } = this.env.status();
+    if (!healthy) return { ok: false, reason, closesReadiness: true };
     if (this.#manager === undefined) return { ok: false, reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal" };
     return this.#manager.health();
   }

@@ -19,6 +19,8 @@ export interface Health {
   readonly reason?: string;
   /** It refuses its requests with the reason, and the process may take traffic for the others all the same. */
   readonly refusing?: boolean;
+  /** It closes the process's readiness while it lasts, also that of a component that otherwise only reports: its store takes no writes. */
+  readonly closesReadiness?: boolean;
 }
 
 /** A part of the process with a life of its own. */
@@ -55,6 +57,8 @@ export interface ComponentState {
   readonly crashes: number;
   /** When it entered the phase, milliseconds since 1970. */
   readonly sinceMs: number;
+  /** See `Health`. */
+  readonly closesReadiness?: boolean;
 }
 
 /** How a stop went. */

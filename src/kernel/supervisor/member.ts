@@ -88,6 +88,7 @@ export class Member {
     return {
       name: this.component.name, readiness: this.component.readiness, crashes: this.#crashes, sinceMs: this.#sinceMs,
       phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
+      ...(health.closesReadiness === true ? { closesReadiness: true } : {}),
     };
   }
 
