@@ -93,8 +93,8 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
       return memory;
     },
     status() {
-      const { bytes, lastCommitAtMs } = env.status();
-      return { store: "file", path: place.path, reason, bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+      const { bytes, lastCommitAtMs, reason: trouble } = env.status();
+      return { store: "file", path: place.path, reason: trouble ?? reason, bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
     },
     close: () => env.close(),
   };
