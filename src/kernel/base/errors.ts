@@ -71,7 +71,7 @@ export function toStewardError(thrown: unknown): StewardError {
     return new StewardError(systemCodes[system] as Code, thrown.message, { cause: thrown });
   }
   if (/MDB_MAP_FULL/.test(thrown.message)) return new StewardError("disk_full", "the store reached its largest size", { cause: thrown });
-  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC)/.test(thrown.message)) return new StewardError("corrupt", "the store is damaged", { cause: thrown });
+  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID)/.test(thrown.message)) return new StewardError("corrupt", "the store is damaged", { cause: thrown });
   return new StewardError("internal", "internal error", { cause: thrown });
 }
 
