@@ -51,6 +51,7 @@ class FileEnv implements Env {
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
+  #saidLost = false;
 
   constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
     this.name = spec.name;
@@ -58,7 +59,7 @@ class FileEnv implements Env {
     this.#deps = deps;
     const { file, log } = deps;
     const recovery = new Recovery({ ...deps, unpin: () => this.#unpin() });
-    const queue = new WriteQueue({ ...deps, recovery, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), restMs: (group) => deps.pace.restMs(spec.name, group) });
+    const queue = new WriteQueue({ ...deps, recovery, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), lost: () => this.#lost(), restMs: (group) => deps.pace.restMs(spec.name, group) });
     const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, log });
     this.#recovery = recovery;
     this.#queue = queue;
@@ -93,7 +94,8 @@ class FileEnv implements Env {
 
   status(): EnvStatus {
     const { file } = this.#deps;
-    const reason = this.#damage ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
+    const lost = this.#closing === undefined ? this.#lost() : undefined;
+    const reason = this.#damage ?? (lost === undefined ? undefined : `${lost.message}; ${lost.remedy ?? ""}`) ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
     const rows = Object.fromEntries(this.#spec.tables.map((table) => [table.name, this.#queue.rows.get(table.name) ?? 0]));
     return {
       name: this.name, path: file.path, bytes: fileBytes(file.path), maxBytes: this.#spec.maxBytes, rows, queuedWrites: this.#queue.length,
@@ -157,6 +159,16 @@ class FileEnv implements Env {
       } while (rows.length < Math.min(SCAN_ROWS, options.left) && clock.monotonic() < until);
       return { rows, rest: span };
     });
+  }
+
+  /** Logged where it is noticed first, by a write or by whoever reads the status. */
+  #lost(): StewardError | undefined {
+    const { file, log } = this.#deps;
+    const error = file.lost();
+    if (error !== undefined && !this.#saidLost) log.error("the file of a store is gone or changed; writes are refused", { error, path: file.path, remedy: error.remedy });
+    if (error === undefined && this.#saidLost) log.info("the file of a store is in its place again; writes are accepted", { path: file.path });
+    this.#saidLost = error !== undefined;
+    return error;
   }
 
   // A file that was closed cleanly and is large was not walked whole when it was opened.

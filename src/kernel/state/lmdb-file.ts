@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { assert, StewardError } from "../base/errors.ts";
+import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { whileStoring } from "./last-write.ts";
 import { createRowCheck } from "./row-check.ts";
@@ -53,6 +54,8 @@ export interface LmdbFile {
    * opened it stays closed, the error is thrown, and another call tries again.
    */
   reopen(): Promise<void>;
+  /** Why the file is no longer the one that was opened; nothing is written to it then. */
+  lost(): StewardError | undefined;
   close(): Promise<void>;
 }
 
@@ -118,9 +121,11 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
   const databases = (from: RootDatabase<Buffer, Uint8Array>): Database<Buffer, Uint8Array>[] => [...checks.keys()].map((name) => from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }));
   const first = databases(root);
   const stores = new Map([...checks].map(([name, check], at) => [name, { name, db: first[at] as Database<Buffer, Uint8Array>, check }]));
+  const watch = watchFile(path);
   return {
     path,
     ring,
+    lost: () => watch.lost(),
     get root() {
       return opened();
     },
@@ -138,14 +143,14 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
     },
     async transact(steps) {
       try {
-        await whileStoring(() => opened().transaction(steps));
+        await watch.commit(() => whileStoring(() => opened().transaction(steps)));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
     },
     async storeAll(writes) {
       try {
-        await whileStoring(() => batch(opened(), writes));
+        await watch.commit(() => whileStoring(() => batch(opened(), writes)));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
@@ -163,6 +168,7 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
       }
     },
     async close() {
+      watch.close();
       const last = root;
       if (last !== undefined) await whileStoring(() => last.close());
     },

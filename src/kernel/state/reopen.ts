@@ -91,6 +91,8 @@ export class Recovery {
 
   async #reopen(): Promise<void> {
     const { file, check, unpin } = this.#deps;
+    const lost = file.lost();
+    if (lost !== undefined) throw lost;
     try {
       await check();
       // A file system that became read-only still serves the readers of the environment that is open.

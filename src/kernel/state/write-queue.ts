@@ -8,6 +8,7 @@ import { assert, ownWords, StewardError, toStewardError } from "../base/errors.t
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { censusKey, houseText, KEY_WRITES } from "./house.ts";
+import { STORE_FILE } from "./file-watch.ts";
 import { fileBytes, lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
@@ -52,6 +53,8 @@ export interface WriteQueueDeps {
   readonly committed?: () => void;
   /** Brings the file back after a failed write. Without it a failed write is refused and the next one tried. */
   readonly recovery?: Recovery;
+  /** Looks at the file as `LmdbFile.lost` does, once for each group, and may log what it finds. */
+  readonly lost?: () => StewardError | undefined;
   /** Gives how long to rest after a group, see `Pace`. */
   readonly restMs?: (group: StoredGroup) => number;
 }
@@ -249,7 +252,7 @@ export class WriteQueue {
     const { file, reserve } = this.#deps;
     let tx: FileTx | undefined;
     try {
-      const group = this.#open ?? { done: [], writes: [], rows: new Map(), bytes: 0, ranMs: 0, full: this.#ceiling() };
+      const group = this.#open ?? this.#newGroup();
       tx = new FileTx(file, { rowsOf: (name) => this.#rowsOf(name), full: group.full ?? (pending.urgent ? undefined : reserve.shortage()), unstored: this.#unstored });
       const value = this.#run(pending, tx);
       this.#open = group;
@@ -260,6 +263,14 @@ export class WriteQueue {
     } finally {
       tx?.end();
     }
+  }
+
+  /** Throws when the file is lost: not even a read of what stands at its path now is safe. */
+  #newGroup(): Group {
+    const { file, lost: look = () => file.lost() } = this.#deps;
+    const lost = look();
+    if (lost !== undefined) throw lost;
+    return { done: [], writes: [], rows: new Map(), bytes: 0, ranMs: 0, full: this.#ceiling() };
   }
 
   #run(pending: Pending, tx: FileTx): unknown {
@@ -326,7 +337,7 @@ export class WriteQueue {
   async #recover(group: Group, error: StewardError): Promise<Outcome> {
     const { recovery, reserve } = this.#deps;
     if (error.code === "disk_full") reserve.release();
-    if (recovery === undefined || this.#closed) return "refused";
+    if (recovery === undefined || this.#closed || error.rule === STORE_FILE) return "refused";
     this.#recovering = true;
     try {
       // What ran behind it stands upon it. A full disk takes what is urgent only, which then runs anew.
@@ -389,7 +400,8 @@ export class WriteQueue {
     const behind = this.#open?.done ?? [];
     this.#open = undefined;
     this.#unstored.clear();
-    this.#failure = recovery === undefined ? error : undefined; // else two writes have just shown whether the file takes them
+    // A lost file is looked at anew each time; after a recovery two writes have just shown whether the file takes them.
+    this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
     log.error("a write could not be stored", { error, path: file.path, changes: group.done.length + behind.length });
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
