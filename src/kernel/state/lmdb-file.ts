@@ -7,7 +7,7 @@ import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs
 import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
-import { assert, StewardError } from "../base/errors.ts";
+import { assert, StewardError, systemCodeOf } from "../base/errors.ts";
 import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { whileStoring } from "./last-write.ts";
@@ -225,7 +225,7 @@ const PASSING: readonly (readonly [RegExp, string, string])[] = [
 /** Turns what LMDB throws into the house's errors. */
 export function lmdbError(cause: unknown, path: string): StewardError {
   if (cause instanceof StewardError) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = `${systemCodeOf(cause) ?? ""} ${cause instanceof Error ? cause.message : String(cause)}`;
   if (/No space left|Disk quota|MDB_MAP_FULL|File too large|\b(ENOSPC|EDQUOT|EFBIG)\b/i.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
     return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
   }

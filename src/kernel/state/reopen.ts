@@ -14,8 +14,9 @@ import { HOUSE } from "./table.ts";
 import { writeOf } from "./unstored.ts";
 import type { Write } from "./unstored.ts";
 
-/** Time between two attempts while the disk takes no writes. */
-const RETRY_MS = 1_000;
+/** Time until the first new attempt while the disk takes no writes; twice as long with each further one, up to the longest. */
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 4_000;
 /** LMDB has two meta pages and each commit writes one: after two commits neither holds what a failed flush left. */
 const PROBES = 2;
 
@@ -48,6 +49,9 @@ export class Recovery {
   readonly #deps: RecoveryDeps;
   /** Refused before anybody could look whether it is in the file. */
   #doubtful: FailedGroup | undefined;
+  /** Reopened since the last write failed. */
+  #fresh = false;
+  #retryMs = FIRST_RETRY_MS;
   #timer: Disposable | undefined;
   #attempt: Promise<void> | undefined;
   #stopped = false;
@@ -58,10 +62,11 @@ export class Recovery {
     this.#deps = deps;
   }
 
-  /** Decides about a group that failed. While it stays broken, attempts go on by themselves. */
+  /** Decides about a group that failed. While the store stays broken, attempts go on by themselves. */
   async settle(group: FailedGroup): Promise<Outcome> {
     const { file, log } = this.#deps;
     let there = false;
+    this.#fresh = false;
     this.#doubtful = group;
     try {
       await this.#reopen();
@@ -70,15 +75,15 @@ export class Recovery {
       await this.#probe();
       if (!there && group.mayRepeat()) {
         this.#doubtful = group;
-        await file.storeAll(group.writes);
+        await this.#write(group.writes);
         this.#doubtful = undefined;
         there = true;
       }
     } catch (thrown) {
-      this.#fail(toStewardError(thrown));
+      await this.#fail(toStewardError(thrown));
       return there ? "adopt" : "refused";
     }
-    if (there) log.warn("a write failed once; the store was checked, reopened and has it now", { error: group.error });
+    if (there) log.warn("a write failed once; the store was checked, reopened and has it now", { error: group.error, path: file.path });
     return there ? "stored" : "refused";
   }
 
@@ -102,36 +107,49 @@ export class Recovery {
     }
     await unpin();
     await file.reopen();
+    this.#fresh = true;
   }
 
   async #probe(): Promise<void> {
-    const { file } = this.#deps;
-    const marker = writeOf(file.store(HOUSE), OPEN_MARKER, houseText(process.pid));
-    for (let count = 0; count < PROBES; count += 1) await file.storeAll([marker]);
+    const marker = writeOf(this.#deps.file.store(HOUSE), OPEN_MARKER, houseText(process.pid));
+    for (let count = 0; count < PROBES; count += 1) await this.#write([marker]);
   }
 
-  #fail(error: StewardError): void {
+  async #write(writes: readonly Write[]): Promise<void> {
+    try {
+      await this.#deps.file.storeAll(writes);
+    } catch (error) {
+      this.#fresh = false;
+      throw error;
+    }
+  }
+
+  async #fail(error: StewardError): Promise<void> {
     const { clock, log, file } = this.#deps;
-    if (this.failure?.message !== error.message) log.error("the store takes no writes", { error, path: file.path });
+    if (this.failure?.message !== error.message) log.error("the store takes no writes", { error, path: file.path, remedy: error.remedy });
     this.failure = error;
     if (error.code === "corrupt" || this.#stopped) return; // a damaged file needs a person
-    this.#timer = clock.timer(clock.monotonic() + RETRY_MS, () => {
+    // LMDB serves no readers in an environment that it gave up.
+    if (!this.#fresh) await this.#reopen().catch((thrown: unknown) => log.debug("the store could not be reopened", { error: thrown, path: file.path }));
+    this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
       this.#attempt = this.#tryAgain();
     });
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }
 
   async #tryAgain(): Promise<void> {
     const { file, log } = this.#deps;
     try {
-      await this.#reopen();
+      if (!this.#fresh) await this.#reopen();
       const doubtful = this.#doubtful;
       this.#doubtful = undefined;
       if (doubtful !== undefined && isStored(file, doubtful.writes)) doubtful.adopt();
       await this.#probe();
       this.failure = undefined;
+      this.#retryMs = FIRST_RETRY_MS;
       log.info("the store takes writes again: it was checked and reopened", { path: file.path });
     } catch (thrown) {
-      this.#fail(toStewardError(thrown));
+      await this.#fail(toStewardError(thrown));
     }
   }
 }
