@@ -63,6 +63,8 @@ export interface Dedup {
   readonly settings: Settings;
   /** Whether its stores work. */
   healthy(): boolean;
+  /** Which store does not work, and why; undefined when both do. */
+  trouble(): string | undefined;
   status(): DedupStatus;
   /** Starts what runs by itself: the first sync of a demo, an analysis that a crash left out. */
   begin(options: { readonly syncNow: boolean }): Promise<void>;
@@ -122,6 +124,10 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   await jobs.recover();
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
   const schedule: ScheduleHandle | undefined = everyMs === 0 ? undefined : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
+  const trouble = (): string | undefined => {
+    const sick = [envs.main, envs.text].map((one) => one.status()).find(({ healthy }) => !healthy);
+    return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is not well"}`;
+  };
   const service: Service = {
     name: "dedup",
     rpc: [
@@ -136,7 +142,8 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   };
   return {
     service, settings,
-    healthy: () => [envs.main, envs.text].every((one) => one.status().healthy),
+    healthy: () => trouble() === undefined,
+    trouble,
     status: () => ({ schedule: schedule?.status() }),
     async begin({ syncNow }) {
       const nextInMs = schedule?.status().nextInMs;

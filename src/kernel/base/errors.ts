@@ -95,6 +95,11 @@ export function ownWords(thrown: unknown): string {
   return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; the log says more`;
 }
 
+/** An error's message and, unless that says it already, its remedy, as one line. */
+export function errorWithRemedy({ message, remedy }: StewardError): string {
+  return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
+}
+
 /** Stops at our own mistakes. `why` says what was taken for granted. */
 export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new StewardError("internal", `assertion failed: ${why}`);

@@ -1,6 +1,6 @@
 /** An open environment: reads, writes and walks over one verified file. */
 import { setImmediate } from "node:timers/promises";
-import { assert, StewardError } from "../base/errors.ts";
+import { assert, errorWithRemedy, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { backupState, pinState, rawStores } from "./backup.ts";
@@ -95,7 +95,7 @@ class FileEnv implements Env {
   status(): EnvStatus {
     const { file } = this.#deps;
     const lost = this.#closing === undefined ? this.#lost() : undefined;
-    const reason = this.#damage ?? (lost === undefined ? undefined : `${lost.message}; ${lost.remedy ?? ""}`) ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
+    const reason = this.#damage ?? (lost === undefined ? undefined : errorWithRemedy(lost)) ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
     const rows = Object.fromEntries(this.#spec.tables.map((table) => [table.name, this.#queue.rows.get(table.name) ?? 0]));
     return {
       name: this.name, path: file.path, bytes: fileBytes(file.path), maxBytes: this.#spec.maxBytes, rows, queuedWrites: this.#queue.length,

@@ -214,7 +214,9 @@ async function fromLmdbError(thrown: unknown, path: string): Promise<StewardErro
   return lmdbError(cause, path);
 }
 
-const LOOK_AT_DISK = "look for the disk's errors in the system's log, then replace it or mount it writable again; Steward tries every second and goes on by itself";
+const LOOK_AT_DISK = "look for the disk's errors in the system's log, then replace it or mount it writable again; Steward tries again every few seconds and goes on by itself";
+/** The rule of an error that passes with the fault of the disk. */
+export const DISK = "disk";
 /** What LMDB or the system says of a disk that does not take a write now and may take it later, and what to tell people. */
 const PASSING: readonly (readonly [RegExp, string, string])[] = [
   [/Input\/output error|\bEIO\b/i, "its disk reports input/output errors", LOOK_AT_DISK],
@@ -231,10 +233,10 @@ export function lmdbError(cause: unknown, path: string): StewardError {
   }
   const passing = PASSING.find(([pattern]) => pattern.test(text));
   if (passing !== undefined) {
-    return new StewardError("not_ready", `${path} takes no writes: ${passing[1]}`, { rule: "disk", remedy: passing[2], retryAfterMs: 1_000, cause });
+    return new StewardError("not_ready", `${path} takes no writes: ${passing[1]}`, { rule: DISK, remedy: passing[2], retryAfterMs: 1_000, cause });
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
-    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward, then restore a backup of the file or move it away", cause });
+    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward and restore a backup (docs/recovery.md)", cause });
   }
   return new StewardError("internal", `LMDB failed on ${path}`, { cause });
 }

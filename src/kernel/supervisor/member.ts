@@ -87,7 +87,7 @@ export class Member {
     const health = this.#health();
     return {
       name: this.component.name, readiness: this.component.readiness, crashes: this.#crashes, sinceMs: this.#sinceMs,
-      phase: health.ok ? this.#phase : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
+      phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
     };
   }
 
