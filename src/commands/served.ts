@@ -71,6 +71,9 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
 
 /** Each service by its own measure (RESOLUTIONS §2, Readiness). */
 function serviceReady({ tokens, monitor, dedup }: ServedHouse, name: string): boolean {
-  if (name.startsWith("steward.tokens.")) return tokens?.current()?.front.isOpen() ?? false;
+  if (name.startsWith("steward.tokens.")) {
+    const current = tokens?.current();
+    return current !== undefined && current.front.isOpen() && current.health().unable !== true;
+  }
   return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
 }

@@ -7,7 +7,8 @@ import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs
 import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
-import { assert, StewardError, systemCodeOf } from "../base/errors.ts";
+import { DISK, diskFaultOf } from "../base/disk-faults.ts";
+import { assert, StewardError } from "../base/errors.ts";
 import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { whileStoring } from "./last-write.ts";
@@ -214,26 +215,19 @@ async function fromLmdbError(thrown: unknown, path: string): Promise<StewardErro
   return lmdbError(cause, path);
 }
 
-const LOOK_AT_DISK = "look for the disk's errors in the system's log, then replace it or mount it writable again; Steward tries again every few seconds and goes on by itself";
-/** The rule of an error that passes with the fault of the disk. */
-export const DISK = "disk";
-/** What LMDB or the system says of a disk that does not take a write now and may take it later, and what to tell people. */
-const PASSING: readonly (readonly [RegExp, string, string])[] = [
-  [/Input\/output error|\bEIO\b/i, "its disk reports input/output errors", LOOK_AT_DISK],
-  [/Read-only file ?system|\bEROFS\b/i, "its file system is read-only", LOOK_AT_DISK],
-  [/MDB_PANIC/, "LMDB gave its environment up after a failed write", LOOK_AT_DISK],
-];
-
-/** Turns what LMDB throws into the house's errors. */
+/** Turns what LMDB throws into our own errors. */
 export function lmdbError(cause: unknown, path: string): StewardError {
   if (cause instanceof StewardError) return cause;
-  const text = `${systemCodeOf(cause) ?? ""} ${cause instanceof Error ? cause.message : String(cause)}`;
-  if (/No space left|Disk quota|MDB_MAP_FULL|File too large|\b(ENOSPC|EDQUOT|EFBIG)\b/i.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const fault = diskFaultOf(cause);
+  if (fault?.kind === "full" || /MDB_MAP_FULL/.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
     return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
   }
-  const passing = PASSING.find(([pattern]) => pattern.test(text));
-  if (passing !== undefined) {
-    return new StewardError("not_ready", `${path} takes no writes: ${passing[1]}`, { rule: DISK, remedy: passing[2], retryAfterMs: 1_000, cause });
+  if (fault !== undefined) {
+    return new StewardError("not_ready", `${path} takes no writes: ${fault.why}`, { rule: DISK, remedy: fault.remedy, retryAfterMs: 1_000, cause });
+  }
+  if (/MDB_PANIC/.test(text)) {
+    return new StewardError("not_ready", `${path} cannot be used: LMDB gave its environment up after a failed write`, { rule: DISK, remedy: "try again; Steward opens it again by itself", retryAfterMs: 1_000, cause });
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
     return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward and restore a backup (docs/recovery.md)", cause });

@@ -2,9 +2,9 @@
  * A service whose stored data keeps it from starting refuses its requests and says why, while the rest of the process works. Only a
  * restart ends that: the file has to be repaired or restored while Steward does not run.
  */
+import { DISK } from "../base/disk-faults.ts";
 import { errorWithRemedy, ownWords, StewardError, toStewardError, type Code } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { DISK } from "../state/lmdb-file.ts";
 import type { Health } from "./component.ts";
 
 /** Errors that still end the start of the process: it is being stopped, or a restart by the service manager may do better. */
