@@ -29,9 +29,9 @@ export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeRes
 }
 
 /** A required part that is not well, or a store that takes no writes; of the monitor, which only reports, its thread. */
-function isBroken({ name, phase, readiness, closesReadiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
+function isBroken({ name, phase, readiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
   if (phase !== "degraded" && phase !== "failed") return false;
-  return readiness === "required" || closesReadiness === true || (name === "monitor" && monitor?.running() === false);
+  return readiness === "required" || (name === "monitor" && monitor?.running() === false);
 }
 
 function isStarting({ phase }: ComponentState): boolean {

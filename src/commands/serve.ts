@@ -11,6 +11,7 @@ import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
 import { delay, systemClock } from "../kernel/base/clock.ts";
+import { logConsole } from "../kernel/base/console-log.ts";
 import type { StewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
@@ -92,6 +93,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const { config } = configuration;
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   heedUncaught(log, end);
+  logConsole(log);
   const readings = processReadings();
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });

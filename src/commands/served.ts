@@ -72,8 +72,8 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
 /** Each service by its own measure (RESOLUTIONS §2, Readiness). */
 function serviceReady({ tokens, monitor, dedup }: ServedHouse, name: string): boolean {
   if (name.startsWith("steward.tokens.")) {
-    const running = tokens?.current();
-    return running !== undefined && running.front.isOpen() && running.env.status().healthy;
+    const current = tokens?.current();
+    return current !== undefined && current.front.isOpen() && current.health().unable !== true;
   }
   return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
 }

@@ -63,7 +63,7 @@ export interface Dedup {
   readonly settings: Settings;
   /** Whether its stores work. */
   healthy(): boolean;
-  /** Which store does not work, and why; undefined when both do. */
+  /** Which store does not work, and why; undefined when all do. */
   trouble(): string | undefined;
   status(): DedupStatus;
   /** Starts what runs by itself: the first sync of a demo, an analysis that a crash left out. */
@@ -125,13 +125,13 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
   const schedule: ScheduleHandle | undefined = everyMs === 0 ? undefined : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
   const trouble = (): string | undefined => {
-    const sick = [envs.main, envs.text].map((one) => one.status()).find(({ healthy }) => !healthy);
+    const sick = [envs.main, envs.text, envs.sketch].map((one) => one.status()).find(({ healthy }) => !healthy);
     return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is not well"}`;
   };
   const service: Service = {
     name: "dedup",
     rpc: [
-      systemHandlers({ clock, envs: [envs.main, envs.text], archives: () => archives, demo: options.demo }),
+      systemHandlers({ clock, envs: [envs.main, envs.text, envs.sketch], archives: () => archives, demo: options.demo }),
       syncHandlers({ env, store, jobs, job: sync, archives: () => archives }),
       analysisHandlers({ env, jobs, job: analysis, index }),
       jobHandlers({ jobs, clock }),

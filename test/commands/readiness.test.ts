@@ -32,8 +32,7 @@ describe("readiness", () => {
     expect(asked([state("monitor", "degraded", "the thread monitor ended with code 1", "reported")], broken).reasons).toEqual(["component failure: monitor: the thread monitor ended with code 1"]);
   });
 
-  it("closes while a store takes no writes, and not for a service that refuses because of what it stored", () => {
-    expect(asked([{ ...state("tokens", "degraded", "tokens.mdb was deleted", "reported"), closesReadiness: true }]).reasons).toEqual(["component failure: tokens: tokens.mdb was deleted"]);
+  it("does not close for a service that refuses because of what it stored", () => {
     expect(readinessOf({ supervisor: { states: () => [state("dedup", "refusing", "dedup.mdb is damaged")], ready: () => ({ ok: true, reasons: [] }) }, monitor: collected })).toEqual({ ok: true, reasons: [] });
   });
 

@@ -4,7 +4,7 @@
  */
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
 import { type Daemon, jobEnd, removeTemporaryFolders, rest, runJob, runSteward, startDaemon, temporaryFolder } from "../contract/daemon.ts";
@@ -146,7 +146,8 @@ describe.each(Object.keys(stores))("the file of %s under the running daemon", (n
     renameSync(path, `${path}.aside`);
     await refuses(daemon, place, /was deleted or renamed while Steward had it open/);
     renameSync(`${path}.aside`, path);
-    expect((await rest(daemon, "GET", "/readyz")).status).toBe(200);
+    // At once, or with the next attempt where the file was renamed during a commit.
+    await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), { timeout: 30_000, interval: 100 });
     expect(await writer.write(daemon, place, "w9")).toBe(true);
     await daemon.stop("SIGKILL");
     const again = await start(place);

@@ -9,6 +9,7 @@ import { createKeyring } from "./keyring.ts";
 import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { Pace } from "./pace.ts";
+import { Recovery } from "./reopen.ts";
 import type { Reserve } from "./reserve.ts";
 import { decodeRow, FileSnapshot, spanBehind, spanOf } from "./snapshot.ts";
 import type { Span } from "./snapshot.ts";
@@ -27,6 +28,8 @@ export interface EnvDeps {
   readonly rows: ReadonlyMap<string, number>;
   readonly reserve: Reserve;
   readonly pace: Pace;
+  /** Verifies the file as an opening does, see `Recovery`. */
+  readonly check: () => Promise<void>;
   /** Runs when the environment has closed. */
   readonly closed: () => void;
 }
@@ -42,7 +45,9 @@ class FileEnv implements Env {
   readonly #spec: Omit<EnvSpec, "directory">;
   readonly #deps: EnvDeps;
   readonly #queue: WriteQueue;
-  readonly #stop = new AbortController();
+  readonly #recovery: Recovery;
+  /** Ends the backups under way. */
+  #stop = new AbortController();
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
@@ -53,8 +58,10 @@ class FileEnv implements Env {
     this.#spec = spec;
     this.#deps = deps;
     const { file, log } = deps;
-    const queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), lost: () => this.#lost(), restMs: (group) => deps.pace.restMs(spec.name, group) });
+    const recovery = new Recovery({ ...deps, unpin: () => this.#unpin() });
+    const queue = new WriteQueue({ ...deps, recovery, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), lost: () => this.#lost(), restMs: (group) => deps.pace.restMs(spec.name, group) });
     const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, log });
+    this.#recovery = recovery;
     this.#queue = queue;
     this.keyring = keyring;
   }
@@ -121,12 +128,20 @@ class FileEnv implements Env {
     this.keyring?.seal();
     const { file } = this.#deps;
     try {
+      // LMDB may wait for ever in an environment that it gave up.
+      if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
       await file.transact(() => removeHouse(file, OPEN_MARKER));
     } catch (error) {
       this.#deps.log.warn("the end of a store could not be marked; the next start checks it as after a crash", { error, path: file.path });
     }
     await file.close();
     this.#deps.closed();
+  }
+
+  async #unpin(): Promise<void> {
+    this.#stop.abort(new StewardError("not_ready", `${this.#deps.file.path} is reopened after a failed write`, { remedy: "try the backup again later" }));
+    await Promise.allSettled(this.#copies);
+    if (this.#closing === undefined) this.#stop = new AbortController();
   }
 
   #slice<K, V>(table: Table<K, V>, from: Span, options: { reverse: boolean; left: number; sliceMs: number }): Slice<K, V> {

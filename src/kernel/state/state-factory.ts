@@ -33,6 +33,8 @@ import { WriteQueue } from "./write-queue.ts";
 
 /** Files up to this size are walked whole at each start, larger ones after an unclean stop only; a second reads about a gigabyte. */
 const WHOLE_WALK_BYTES = 256 * 2 ** 20;
+/** The same for the check before a reopening, which may come every second. */
+const WHOLE_RECHECK_BYTES = 32 * 2 ** 20;
 
 type Spec = Omit<EnvSpec, "directory">;
 
@@ -128,7 +130,7 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
     await file.close();
     throw error;
   }
-  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve, pace: options.pace });
+  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve, pace: options.pace, check: () => checkAgain(path, spec, options) });
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
@@ -158,6 +160,15 @@ async function inspect(path: string, { log, wholeWalkBytes = WHOLE_WALK_BYTES }:
   const report = await verifyFile(path, { visit: house.visit });
   if (!house.closed()) log.warn("was not closed cleanly; the whole file was checked and is sound", { pages: report.pages });
   return { report, house };
+}
+
+// Of a file that this process has open and does not write meanwhile.
+async function checkAgain(path: string, spec: Spec, { version }: Opening): Promise<void> {
+  const house = createHouseReader();
+  const depth = fileBytes(path) > WHOLE_RECHECK_BYTES ? "paths" : "whole";
+  const report = await verifyFile(path, { depth, visit: house.visit });
+  checkIdentity(path, spec, house.identity(path), version);
+  checkCensus(path, report, house);
 }
 
 async function bring(file: LmdbFile, spec: Spec, options: Opening, from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader }): Promise<ReadonlyMap<string, number>> {

@@ -19,8 +19,8 @@ export interface Health {
   readonly reason?: string;
   /** It refuses its requests with the reason, and the process may take traffic for the others all the same. */
   readonly refusing?: boolean;
-  /** It closes the process's readiness while it lasts, also that of a component that otherwise only reports: its store takes no writes. */
-  readonly closesReadiness?: boolean;
+  /** It can do none of its work for now: readiness is closed, also of a component that is only `reported`. */
+  readonly unable?: boolean;
 }
 
 /** A part of the process with a life of its own. */
@@ -51,14 +51,13 @@ export interface Component {
 export interface ComponentState {
   readonly name: string;
   readonly phase: Phase;
+  /** The component's own, or `required` while it is `unable`. */
   readonly readiness: Component["readiness"];
   /** Why it is not simply ready, in words that anybody may read. */
   readonly reason: string | undefined;
   readonly crashes: number;
   /** When it entered the phase, milliseconds since 1970. */
   readonly sinceMs: number;
-  /** See `Health`. */
-  readonly closesReadiness?: boolean;
 }
 
 /** How a stop went. */

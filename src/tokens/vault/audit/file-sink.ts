@@ -1,7 +1,8 @@
 /**
  * The end of an audit file: lines go in, and a line's promise resolves when the disk has it. The file is open with O_DSYNC, so that a
- * write is its own flush; while one batch is written the next gathers, so that many requests share it. Nothing is ever removed: what a crash or a full disk tore is closed by a
- * newline, and the next record stands on a line of its own.
+ * write is its own flush; while one batch is written the next gathers, so that many requests share it. Nothing is ever removed: what a
+ * crash or a failing disk tore is closed by a newline, and the next record stands on a line of its own. After a failed write the kernel
+ * may have dropped what it held of it, so the file is opened anew and what was refused counts as torn even where it can still be read.
  *
  * No line is acknowledged that only a deleted file holds: it is written again into a new file. A file that was renamed stays in use, as
  * whoever rotates it expects, until it is reopened; without that signal it is reopened after half a minute.
@@ -11,7 +12,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../kernel/base/clock.ts";
-import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import { StewardError, systemCodeOf, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 
 /** Bytes of lines that may wait, the batch under way not counted. */
@@ -58,6 +59,7 @@ interface Opened {
   readonly handle: FileHandle;
   readonly empty: boolean;
   readonly torn: boolean;
+  readonly bytes: number;
 }
 
 /** Opens or makes a file. Throws StewardError with the remedy for what is no place for an audit. */
@@ -71,6 +73,10 @@ class FileSink implements Sink {
   readonly fresh: boolean;
   #handle: FileHandle;
   #torn: boolean;
+  /** As far as writes were confirmed. */
+  #bytes: number;
+  /** The latest write failed. */
+  #broken = false;
   #queue: Waiting[] = [];
   #queuedBytes = 0;
   #writing: Promise<void> | undefined;
@@ -78,16 +84,15 @@ class FileSink implements Sink {
   #lookAtMs = 0;
   /** When the path was first seen to name no file or another one. */
   #renamedAtMs: number | undefined;
-  /** Bytes of the file as they were last seen. */
-  #size = 0;
   /** Taken by the next batch. */
   #next: Opened | undefined;
 
-  constructor(deps: FileSinkDeps, file: { path: string; mode: number }, { handle, empty, torn }: Opened) {
+  constructor(deps: FileSinkDeps, file: { path: string; mode: number }, { handle, empty, torn, bytes }: Opened) {
     this.#deps = deps;
     this.#file = file;
     this.#handle = handle;
     this.#torn = torn;
+    this.#bytes = bytes;
     this.fresh = empty;
   }
 
@@ -123,11 +128,13 @@ class FileSink implements Sink {
     while (this.#queue.length > 0) {
       const batch = this.#take();
       try {
+        if (this.#broken) await this.#renew();
         await this.#followRename();
         await this.#store(batch.map(({ line }) => line).join(""));
         for (const { resolve } of batch) resolve();
       } catch (error) {
-        this.#torn = await isTorn(this.#handle);
+        this.#broken = true;
+        this.#torn = await this.#isTorn();
         for (const { reject } of batch) reject(error);
       }
     }
@@ -157,8 +164,8 @@ class FileSink implements Sink {
   }
 
   #noteSize(size: number): void {
-    if (size < this.#size) this.#deps.log.warn("the audit file was cut: it is shorter than what was written to it", { path: this.#file.path, bytes: size, before: this.#size });
-    this.#size = size;
+    if (size < this.#bytes) this.#deps.log.warn("the audit file was cut: it is shorter than what was written to it", { path: this.#file.path, bytes: size, before: this.#bytes });
+    this.#bytes = size;
   }
 
   async #put(bytes: Buffer): Promise<void> {
@@ -167,6 +174,8 @@ class FileSink implements Sink {
       at += bytesWritten;
     }
     this.#torn = false;
+    this.#broken = false;
+    this.#bytes += bytes.length;
     await this.#deps.flush?.(this.#handle);
   }
 
@@ -188,6 +197,22 @@ class FileSink implements Sink {
     }
   }
 
+  /** Whether a failed write left bytes, confirmed or not. */
+  async #isTorn(): Promise<boolean> {
+    try {
+      return this.#torn || (await this.#handle.stat()).size !== this.#bytes || (await isTorn(this.#handle));
+    } catch {
+      return true;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    this.#next ??= await openAudited(this.#file.path, this.#file.mode);
+    const torn = this.#torn && !this.#next.empty;
+    await this.#turn();
+    this.#torn ||= torn;
+  }
+
   async #turn(): Promise<void> {
     const next = this.#next;
     if (next === undefined) return;
@@ -196,7 +221,7 @@ class FileSink implements Sink {
     this.#handle = next.handle;
     this.#torn = next.torn;
     this.#renamedAtMs = undefined;
-    this.#size = 0;
+    this.#bytes = next.bytes;
     await old.close();
   }
 }
@@ -208,7 +233,7 @@ async function openAudited(path: string, mode: number): Promise<Opened> {
     const { mode: present, size } = await checkedStat(handle, path);
     if ((present & 0o777) !== mode) await handle.chmod(mode);
     if (size === 0) await flushFolder(dirname(path));
-    return { handle, empty: size === 0, torn: await isTorn(handle) };
+    return { handle, empty: size === 0, torn: await isTorn(handle), bytes: size };
   } catch (error) {
     await handle?.close();
     throw cannotOpen(path, error);
@@ -249,7 +274,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 function cannotOpen(path: string, cause: unknown): StewardError {
   if (cause instanceof StewardError) return cause;
-  const { code } = cause as NodeJS.ErrnoException;
+  const code = systemCodeOf(cause);
   const remedy = REMEDIES[code ?? ""];
   const known = toStewardError(cause);
   return new StewardError(known.code === "disk_full" ? "disk_full" : "invalid", `the audit file ${path} cannot be opened${code === undefined ? "" : ` (${code})`}`, { rule: "audit file", cause, ...(remedy === undefined ? {} : { remedy }) });
