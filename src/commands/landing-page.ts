@@ -24,15 +24,22 @@ export interface LandingPlace {
   readonly monitor?: { readonly component: Pick<ThreadHost, "call"> } | undefined;
   readonly dedup?: Pick<Dedup, "service" | "healthy"> | undefined;
   readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
+  /** Services that are on and out of service. */
+  readonly refusing?: { readonly dedup: boolean; readonly tokens: boolean };
   readonly clock: Clock;
 }
 
+const OUT_OF_SERVICE = { state: "bad", word: "out of service" } as const;
+
 /** The page and what it loads. */
-export function landingPage({ monitor, dedup, tokens, clock }: LandingPlace, options: { readonly demo: boolean; readonly version: string }): readonly PlainRoute[] {
+export function landingPage({ monitor, dedup, tokens, refusing, clock }: LandingPlace, options: { readonly demo: boolean; readonly version: string }): readonly PlainRoute[] {
   return landingRoutes({
     clock, assets: createAssets(LANDING_MODULES),
     ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
-    house: async (signal): Promise<HouseFacts> => ({ archive: dedup && await archiveFacts(dedup, signal), tokens: tokens && tokenFacts(tokens) }),
+    house: async (signal): Promise<HouseFacts> => ({
+      archive: refusing?.dedup === true ? { ...OUT_OF_SERVICE, documents: 0, groups: 0, pending: 0 } : dedup && await archiveFacts(dedup, signal),
+      tokens: refusing?.tokens === true ? { ...OUT_OF_SERVICE, leases: 0, mounts: 0, irrevocable: 0 } : tokens && tokenFacts(tokens),
+    }),
   }, options);
 }
 

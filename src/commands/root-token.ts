@@ -7,6 +7,7 @@ import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
+import { lostStore } from "../kernel/state/known-stores.ts";
 import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import { makeRootToken } from "../tokens/root-token.ts";
@@ -23,12 +24,12 @@ export async function rootToken(options: RootTokenArguments, environment: Enviro
   const directory = configuration.stateDirectory;
   // Looked at first, since taking a folder makes it.
   if (!existsSync(join(directory, `${tokensStore.name}.mdb`))) {
-    throw new StewardError("not_found", `${directory} holds no store of tokens`, { remedy: "name the daemon's configuration with --config, or start the daemon, which shows a root token at its first start" });
+    throw lostStore(directory, tokensStore.name) ?? new StewardError("not_found", `${directory} holds no store of tokens`, { remedy: "name the daemon's configuration with --config, or start the daemon, which shows a root token at its first start" });
   }
   const log = createLog({ level: "error", format: "text", write: (line) => output.stderr(line), now: () => systemClock.now() });
   const lock = lockStateDirectory(directory);
   try {
-    const state = createStateFactory({ directory, clock: systemClock, log, version: stewardVersion(), reserveBytes: RESERVE_BYTES });
+    const state = createStateFactory({ directory, clock: systemClock, log, version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true });
     const token = await makeRootToken({ state, clock: systemClock, ids: systemIds, log }, tokensOptionsOf(configuration, environment), new AbortController().signal);
     token.use((value) => output.stdout(`${value}\n`));
     return 0;

@@ -7,9 +7,12 @@ import { openArchive } from "../dedup/archives/open.ts";
 import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
 import { openDedup } from "../dedup/service.ts";
+import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
 import { delay, systemClock } from "../kernel/base/clock.ts";
+import { logConsole } from "../kernel/base/console-log.ts";
+import type { StewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
@@ -20,6 +23,7 @@ import { gatewayListen, gatewayTls, loggingFormat, loggingLevel, poolThreads, se
 import type { ListenTls } from "../kernel/listen/listener.ts";
 import { createPool } from "../kernel/pool/pool.ts";
 import type { Pool } from "../kernel/pool/types.ts";
+import type { Service } from "../kernel/service.ts";
 import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
@@ -27,6 +31,7 @@ import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { Component, Supervisor } from "../kernel/supervisor/component.ts";
 import { createNotifier } from "../kernel/supervisor/notify.ts";
 import type { Notifier } from "../kernel/supervisor/notify.ts";
+import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
 import type { Scheduler } from "../kernel/supervisor/schedule.ts";
 import { createScheduler } from "../kernel/supervisor/scheduler.ts";
 import type { StopSignals } from "../kernel/supervisor/stop-signals.ts";
@@ -74,6 +79,9 @@ interface House {
   readonly profiling: HouseProfiling;
   readonly updates: UpdateCheck;
   dedup?: Dedup;
+  /** What is served of the document service: itself, or its refusal. */
+  documents?: Service;
+  refusal?: StewardError | undefined;
   /** The stores on their way to be closed. */
   closing?: Promise<void> | undefined;
   gateway?: Gateway;
@@ -85,13 +93,14 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const { config } = configuration;
   const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
   heedUncaught(log, end);
+  logConsole(log);
   const readings = processReadings();
   const threads = config.get(poolThreads);
   const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
   const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
   const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
-  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES })));
+  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true })));
   const { state } = stores;
   const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
   announce({ configuration, log });
@@ -106,6 +115,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   });
   const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor };
   const lock = lockStateDirectory(configuration.stateDirectory);
+  if (lock.advisory !== undefined) log.warn(lock.advisory, { remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}` });
   for (const component of components(house)) house.supervisor.add(component);
   telemetry.reportComponents(house.supervisor);
   telemetry.reportCertificate("admin", () => house.admin?.certificate());
@@ -178,11 +188,18 @@ function dedupComponent(house: House, scheduler: Scheduler): Component {
   const { demo, config } = configuration;
   return {
     name: "dedup", needs: ["pool"], readiness: "required",
-    health: () => (house.dedup?.healthy() === false ? { ok: false, reason: "a store is not well" } : { ok: true }),
+    health() {
+      if (house.refusal !== undefined) return refusing(house.refusal);
+      const trouble = house.dedup?.trouble();
+      return trouble === undefined ? { ok: true } : { ok: false, reason: trouble };
+    },
     async start(signal) {
-      house.dedup = await openDedup({ config, state: house.state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged }, {
-        archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo,
-      }, signal);
+      const deps = { config, state: house.state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged };
+      const options = { archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo };
+      const started = await startOrRefuse("dedup", { start: () => openDedup(deps, options, signal), signal, log: deps.log });
+      if (started.service !== undefined) house.dedup = started.service;
+      house.refusal = started.refusal;
+      house.documents = started.service === undefined ? refuseDedup({ clock: systemClock, ...options }, started.refusal) : started.service.service;
     },
     async stop(deadlineMs) {
       house.closing = house.dedup?.close(deadlineMs);

@@ -8,7 +8,7 @@ import type { Log } from "../kernel/base/log.ts";
 import { adminEnabled } from "../kernel/config/admin-keys.ts";
 import { authToken, gatewayAllowedHosts, gatewayCorsOrigins } from "../kernel/config/house-keys.ts";
 import type { Pool } from "../kernel/pool/types.ts";
-import type { PlainRoute } from "../kernel/service.ts";
+import type { PlainRoute, Service } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { supportBundleRoute } from "../monitor/support-bundle.ts";
 import { adminPlace, countAdminRefusals } from "./admin.ts";
@@ -33,6 +33,7 @@ export interface ServedHouse {
   readonly tokens: PlacedTokens | undefined;
   readonly monitor: PlacedMonitor | undefined;
   readonly dedup?: Dedup;
+  readonly documents?: Service;
 }
 
 /** What a listener serves of it; to be asked once every service runs. */
@@ -43,7 +44,7 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
   // What REST does not show, rpc does not either (RESOLUTIONS M21).
   const seen = landing && config.get(adminEnabled);
   return {
-    services: [...(house.dedup?.service.rpc ?? []), ...(house.tokens?.current()?.service.rpc ?? []), ...(seen ? monitor?.rpc ?? [] : [])],
+    services: [...(house.documents?.rpc ?? []), ...(house.tokens?.service()?.rpc ?? []), ...(seen ? monitor?.rpc ?? [] : [])],
     plain: plainRoutes(house, listener),
     probes: {
       live: () => ({ ok: true, reasons: [] }),
@@ -57,19 +58,22 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
 }
 
 function plainRoutes({ configuration: { config, demo }, telemetry, profiling, pool, monitor, ...house }: ServedHouse, listener: "gateway" | "admin"): readonly PlainRoute[] {
-  const documents = house.dedup?.service;
-  const vault = house.tokens?.current()?.service;
+  const { documents } = house;
+  const vault = house.tokens?.service();
   return [
     ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock: systemClock, version: stewardVersion() })]),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
       ? [indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), clock: systemClock }, { demo: demo.demo, version: stewardVersion() })),
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock: systemClock }, { demo: demo.demo, version: stewardVersion() })),
   ];
 }
 
 /** Each service by its own measure (RESOLUTIONS §2, Readiness). */
 function serviceReady({ tokens, monitor, dedup }: ServedHouse, name: string): boolean {
-  if (name.startsWith("steward.tokens.")) return tokens?.current()?.front.isOpen() ?? false;
+  if (name.startsWith("steward.tokens.")) {
+    const current = tokens?.current();
+    return current !== undefined && current.front.isOpen() && current.health().unable !== true;
+  }
   return (name.startsWith("steward.monitor.") ? monitor?.running() : dedup?.healthy()) ?? false;
 }

@@ -1,15 +1,18 @@
 /** Places the tokens service in the house: its configuration, its component, the demo's code host, and the signal that rotates its audit. */
 import { systemClock } from "../kernel/base/clock.ts";
-import { toStewardError } from "../kernel/base/errors.ts";
+import { toStewardError, type StewardError } from "../kernel/base/errors.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Environment } from "../kernel/config/key.ts";
+import type { Service } from "../kernel/service.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
+import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
 import { proxyOf } from "../tokens/engine/platform/http.ts";
+import { refuseTokens } from "../tokens/refusing.ts";
 import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
 import { createTokensReport, reportTokens } from "../tokens/telemetry/report.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
@@ -19,8 +22,10 @@ import { stewardVersion } from "./version.ts";
 /** The placed service. */
 export interface PlacedTokens {
   readonly component: Component;
-  /** Once it has started. */
+  /** Once it has started; undefined while it refuses. */
   current(): Tokens | undefined;
+  /** What is served once it has started: the service, or its refusal. */
+  service(): Service | undefined;
   /** The running demo's. */
   demo(): DemoTokens | undefined;
 }
@@ -43,6 +48,7 @@ export interface TokensPlace {
 export function placeTokens(place: TokensPlace): PlacedTokens {
   const { configuration, state, scope, log, needs } = place;
   let tokens: Tokens | undefined;
+  let refusal: StewardError | undefined;
   let demo: DemoTokens | undefined;
   let report: Disposable | undefined;
   const reopen = (): void => {
@@ -55,7 +61,12 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   const component: Component = {
     name: "tokens", needs, readiness: "reported",
     async start(signal) {
-      const opened = await openTokens({ state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) }, { ...tokensOptionsOf(configuration, process.env), ...showRoot(place) }, signal);
+      const options = { ...tokensOptionsOf(configuration, process.env), ...showRoot(place) };
+      const deps = { state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) };
+      const started = await startOrRefuse("tokens", { start: () => openTokens(deps, options, signal), signal, log });
+      refusal = started.refusal;
+      if (started.service === undefined) return;
+      const opened = started.service;
       tokens = opened;
       report = reportTokens(scope, () => opened.levels());
       if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
@@ -67,9 +78,10 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
       await tokens?.close(deadlineMs);
       await demo?.stop();
     },
-    health: () => tokens?.health() ?? { ok: true },
+    health: () => (refusal === undefined ? tokens?.health() ?? { ok: true } : refusing(refusal)),
   };
-  return { component, current: () => tokens, demo: () => demo };
+  const service = (): Service | undefined => tokens?.service ?? (refusal === undefined ? undefined : refuseTokens(refusal));
+  return { component, current: () => tokens, service, demo: () => demo };
 }
 
 /** What the configuration says of the service. `environment` names proxies and systemd's credentials. */

@@ -63,6 +63,8 @@ export interface Dedup {
   readonly settings: Settings;
   /** Whether its stores work. */
   healthy(): boolean;
+  /** Which store does not work, and why; undefined when all do. */
+  trouble(): string | undefined;
   status(): DedupStatus;
   /** Starts what runs by itself: the first sync of a demo, an analysis that a crash left out. */
   begin(options: { readonly syncNow: boolean }): Promise<void>;
@@ -122,10 +124,14 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   await jobs.recover();
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
   const schedule: ScheduleHandle | undefined = everyMs === 0 ? undefined : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
+  const trouble = (): string | undefined => {
+    const sick = [envs.main, envs.text, envs.sketch].map((one) => one.status()).find(({ healthy }) => !healthy);
+    return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is not well"}`;
+  };
   const service: Service = {
     name: "dedup",
     rpc: [
-      systemHandlers({ clock, envs: [envs.main, envs.text], archives: () => archives, demo: options.demo }),
+      systemHandlers({ clock, envs: [envs.main, envs.text, envs.sketch], archives: () => archives, demo: options.demo }),
       syncHandlers({ env, store, jobs, job: sync, archives: () => archives }),
       analysisHandlers({ env, jobs, job: analysis, index }),
       jobHandlers({ jobs, clock }),
@@ -136,7 +142,8 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   };
   return {
     service, settings,
-    healthy: () => [envs.main, envs.text].every((one) => one.status().healthy),
+    healthy: () => trouble() === undefined,
+    trouble,
     status: () => ({ schedule: schedule?.status() }),
     async begin({ syncNow }) {
       const nextInMs = schedule?.status().nextInMs;

@@ -82,7 +82,8 @@ export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
   const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
-  add({ name: CHECKPOINTS, needs: deps.needs, readiness: "none", start: () => Promise.resolve(), stop: () => checkpoints.close() });
+  // Required in its thread, so that the monitor shows as degraded; the process's readiness does not ask for that.
+  add({ name: CHECKPOINTS, needs: deps.needs, readiness: "required", start: () => Promise.resolve(), stop: () => checkpoints.close(), health: () => checkpoints.health() });
   add(latest);
   add(firstRun.component);
   const annotations = addAnnotations(deps, options, { scope, checkpoints });

@@ -134,7 +134,8 @@ class Inside implements Tokens {
   }
 
   health(): Health {
-    if (!this.env.status().healthy) return { ok: false, reason: this.env.status().reason ?? "the store of tokens is not well" };
+    const { healthy, reason } = this.env.status();
+    if (!healthy) return { ok: false, unable: true, reason: reason ?? "the store of tokens is not well" };
     if (this.#manager === undefined) return { ok: false, reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal" };
     return this.#manager.health();
   }

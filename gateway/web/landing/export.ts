@@ -44,7 +44,7 @@ export function components({ components: rows, services }: StatusJson): View {
 /** What a service's word means. */
 export function serviceState(word: string): State {
   if (/^(running|ready|ok|healthy|open)$/.test(word)) return "good";
-  if (/^(failed|broken|error|sealed)$/.test(word)) return "bad";
+  if (/^(failed|refusing|broken|error|sealed)$/.test(word)) return "bad";
   return /^(degraded|draining|stopping)$/.test(word) ? "notice" : "unknown";
 }
 

@@ -41,6 +41,6 @@ export function serviceStates({ config, states, idle }: ComponentFacts): Record<
 
 function failureOf(states: readonly ComponentState[], name: string): Pick<Row, "failed" | "reason"> {
   const state = states.find((each) => each.name === name);
-  const failed = state?.phase === "degraded" || state?.phase === "failed";
+  const failed = state?.phase === "degraded" || state?.phase === "refusing" || state?.phase === "failed";
   return { failed, ...(failed ? { reason: state.reason ?? state.phase } : {}) };
 }

@@ -34,13 +34,13 @@ export function jobHandlers({ jobs }: JobsApiDeps): BoundService {
   });
 }
 
+/** The route of the event stream without its handler. */
+export const JOB_PROGRESS_ROUTE: Omit<PlainRoute, "handle"> = { verb: "GET", template: "/api/v1/jobs/{job_id}/progress", access: Access.OPERATOR, dialect: "dedup" };
+
 /** GET /api/v1/jobs/{job_id}/progress: the same events as server-sent events. An unknown job is answered with the error envelope. */
 export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {
   return {
-    verb: "GET",
-    template: "/api/v1/jobs/{job_id}/progress",
-    access: Access.OPERATOR,
-    dialect: "dedup",
+    ...JOB_PROGRESS_ROUTE,
     async handle(request, call) {
       const { id } = jobOf(jobs, request.params["job_id"] ?? "");
       const body = withKeepAlive((signal) => frames(jobs.watch(id, signal)), clock, call.signal);

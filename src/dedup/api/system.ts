@@ -17,6 +17,8 @@ export interface SystemDeps {
   readonly archives: () => readonly Archive[];
   /** The process runs on embedded simulators. */
   readonly demo: boolean;
+  /** Why the service works with none of them. */
+  readonly refusal?: string;
 }
 
 /** One check as the API shows it: what is fine has no error. */
@@ -31,7 +33,7 @@ export function systemHandlers(deps: SystemDeps): BoundService {
   return bindService(SystemService, {
     getHealth: () => ({ data: { status: "ok", timestamp: timestampFromMs(deps.clock.now()), demo: deps.demo } }),
     async getReadiness() {
-      const checks = { database: shown(storeFailure(deps.envs)), paperless: shown(await reachability.worst(deps.archives())) };
+      const checks = { database: shown(deps.refusal ?? storeFailure(deps.envs)), paperless: shown(await reachability.worst(deps.archives())) };
       if (checks.database.status === "ok" && checks.paperless.status === "ok") return { data: { status: "ready", checks } };
       const parts = Object.entries(checks).filter(([, check]) => check.status === "error").map(([name, check]) => `${name}: ${check.error ?? "error"}`);
       throw new StewardError("not_ready", `not ready: ${parts.join(", ")}`, { facts: checks });
@@ -46,7 +48,8 @@ function shown(error: string | undefined): ShownCheck {
 function storeFailure(envs: readonly Env[]): string | undefined {
   try {
     for (const env of envs) {
-      if (!env.status().healthy) return "unhealthy";
+      const { healthy, reason } = env.status();
+      if (!healthy) return reason ?? "unhealthy";
       env.read(() => undefined);
     }
     return undefined;

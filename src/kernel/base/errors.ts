@@ -3,6 +3,8 @@
  * (HTTP status, gRPC status, error body) is decided by the gateway's dialects, never here.
  */
 
+import { constants } from "node:os";
+
 /** What went wrong, in the vocabulary every surface maps from. */
 export type Code =
   | "invalid" | "unauthenticated" | "denied" | "not_found" | "conflict" | "already_running" | "too_large" | "exhausted"
@@ -66,13 +68,20 @@ export function toStewardError(thrown: unknown): StewardError {
     return reason instanceof StewardError ? reason : new StewardError("cancelled", "cancelled", { cause: thrown });
   }
   if (thrown.name === "TimeoutError") return new StewardError("deadline", "took longer than allowed", { cause: thrown });
-  const system = (thrown as NodeJS.ErrnoException).code;
-  if (typeof system === "string" && Object.hasOwn(systemCodes, system)) {
+  const system = systemCodeOf(thrown);
+  if (system !== undefined && Object.hasOwn(systemCodes, system)) {
     return new StewardError(systemCodes[system] as Code, thrown.message, { cause: thrown });
   }
   if (/MDB_MAP_FULL/.test(thrown.message)) return new StewardError("disk_full", "the store reached its largest size", { cause: thrown });
-  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC)/.test(thrown.message)) return new StewardError("corrupt", "the store is damaged", { cause: thrown });
+  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID)/.test(thrown.message)) return new StewardError("corrupt", "the store is damaged", { cause: thrown });
   return new StewardError("internal", "internal error", { cause: thrown });
+}
+
+/** The system's name of an error, e.g. `ENOSPC`; undefined when it is none of the system. Node has no name for a quota that is used up. */
+export function systemCodeOf(thrown: unknown): string | undefined {
+  const { code, errno } = (thrown ?? {}) as { code?: unknown; errno?: unknown };
+  if (errno === -constants.errno.EDQUOT) return "EDQUOT";
+  return typeof code === "string" ? code : undefined;
 }
 
 /**
@@ -82,8 +91,13 @@ export function toStewardError(thrown: unknown): StewardError {
 export function ownWords(thrown: unknown): string {
   const { cause, code, message } = toStewardError(thrown);
   if (!(cause instanceof Error) || cause.message !== message) return message;
-  const system = (cause as NodeJS.ErrnoException).code;
+  const system = systemCodeOf(cause);
   return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; the log says more`;
+}
+
+/** An error's message and, unless that says it already, its remedy, as one line. */
+export function errorWithRemedy({ message, remedy }: StewardError): string {
+  return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
 }
 
 /** Stops at our own mistakes. `why` says what was taken for granted. */

@@ -173,7 +173,7 @@ class EnvJobs implements Jobs {
 
   async #run(type: AnyJobType, run: JobRun): Promise<void> {
     const { env, clock } = this.#options;
-    const begun = await env.write((tx) => {
+    const begun = await this.#persist(run.id, "the start of a job could not be stored; trying again", (tx) => {
       const row = tx.get(jobs, run.id);
       if (row === undefined || !isActive(row.status)) return false;
       const running: JobRow = { ...row, status: "running", startedAtMs: row.startedAtMs ?? notBefore(row, clock.now()), attempts: row.attempts + 1 };
@@ -209,19 +209,24 @@ class EnvJobs implements Jobs {
   // A store that cannot take the end of a job now takes it later; until then the job stays what it was. One that a cancel ended first
   // stays cancelled, and `ended` is not called.
   async #finish(id: string, fields: Partial<JobRow>, ended?: () => void): Promise<void> {
+    await this.#persist(id, "the end of a job could not be stored; trying again", (tx) => {
+      const row = tx.get(jobs, id);
+      if (row === undefined || !isActive(row.status)) return;
+      if (ended !== undefined) tx.after(ended);
+      this.#end(tx, { ...row, ...fields, completedAtMs: notBefore(row, this.#options.clock.now()) });
+    });
+  }
+
+  /** Stores a change once the store takes it; one line of the log for each reason that keeps it from that. */
+  async #persist<T>(id: string, waiting: string, change: (tx: Tx) => T): Promise<T> {
     const { env, clock, log } = this.#options;
-    for (;;) {
+    for (let last = ""; ; ) {
       try {
-        await env.write((tx) => {
-          const row = tx.get(jobs, id);
-          if (row === undefined || !isActive(row.status)) return;
-          if (ended !== undefined) tx.after(ended);
-          this.#end(tx, { ...row, ...fields, completedAtMs: notBefore(row, clock.now()) });
-        });
-        return;
+        return await env.write(change);
       } catch (error) {
         if (!isPassing(error)) throw error;
-        log.warn("the end of a job could not be stored; trying again", { job: id, error });
+        if (error.message !== last) log.warn(waiting, { job: id, error });
+        last = error.message;
         await delay(clock, RETRY_MS, this.#stopping.signal);
       }
     }
@@ -256,8 +261,8 @@ function whyNotResumed(type: AnyJobType | undefined, row: JobRow): string | unde
   return undefined;
 }
 
-function isPassing(error: unknown): boolean {
-  return error instanceof StewardError && (error.code === "disk_full" || error.code === "exhausted");
+function isPassing(error: unknown): error is StewardError {
+  return error instanceof StewardError && (error.code === "disk_full" || error.code === "exhausted" || error.code === "not_ready");
 }
 
 function alreadyRunning(exclusive: string, id: string): StewardError {

@@ -1,15 +1,18 @@
 /**
- * One process per state folder. The lock is a lock of the operating system on the file `lock`, taken through SQLite (Node has
- * no lock call of its own): the kernel drops it when its holder dies, however it dies, so nothing stale can block a start and
- * two starters cannot both win. The holder's process id stands beside it in `lock.pid`, for the message only.
+ * One process per state folder. Two locks of the operating system are held, and the kernel drops both when their holder dies, however it
+ * dies, so nothing stale can block a start and two starters cannot both win: one on the file `lock`, taken through SQLite (Node has no
+ * lock call of its own), which reaches across containers that share the folder; and a name for the folder itself (`directory-name.ts`),
+ * which stays when that file is deleted. The holder's process id stands beside it in `lock.pid`, for the message only.
  */
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../base/errors.ts";
 import { makeFolder } from "../base/folder.ts";
+import { holdDirectoryName, type HeldName } from "./directory-name.ts";
 
 const SQLITE_BUSY = 5;
+const SQLITE_NOT_A_DATABASE = 26;
 
 /** Held here, since SQLite lets go of a lock whose handle is collected as garbage. */
 const held = new Set<DatabaseSync>();
@@ -17,6 +20,8 @@ const held = new Set<DatabaseSync>();
 /** A held state folder. */
 export interface DirectoryLock {
   readonly directory: string;
+  /** What is worth changing though the folder could be taken. */
+  readonly advisory: string | undefined;
   /** Lets the next process in. May be called twice. */
   release(): void;
 }
@@ -27,41 +32,119 @@ export interface DirectoryLock {
  */
 export function lockStateDirectory(directory: string): DirectoryLock {
   makeFolder(directory);
-  chmodSync(directory, 0o700);
-  const holderFile = join(directory, "lock.pid");
-  const lock = take(directory, holderFile);
-  writeFileSync(holderFile, `${process.pid}\n`, { mode: 0o600 });
+  const advisory = makePrivate(directory);
+  const name = holdName(directory);
+  let lock: DatabaseSync;
+  try {
+    lock = takeFile(directory);
+  } catch (error) {
+    name.release();
+    throw error;
+  }
   held.add(lock);
+  writeHolder(directory);
   return {
     directory,
+    advisory,
     release() {
       if (!held.delete(lock)) return;
-      rmSync(holderFile, { force: true });
+      removeHolder(directory);
       lock.close();
+      name.release();
     },
   };
 }
 
-function take(directory: string, holderFile: string): DatabaseSync {
-  let file: DatabaseSync | undefined;
+/** Throws `conflict` while a process has the folder. Writes nothing into it, and takes nothing for longer than the look. */
+export function assertUnlocked(directory: string): void {
+  holdName(directory).release();
+}
+
+/** A folder of another owner keeps its mode. */
+function makePrivate(directory: string): string | undefined {
   try {
-    file = new DatabaseSync(join(directory, "lock"), { timeout: 0 });
-    file.exec("BEGIN EXCLUSIVE");
-    return file;
+    chmodSync(directory, 0o700);
+    return undefined;
   } catch (error) {
-    file?.close();
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
-      throw new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "let this user write to it", cause: error });
-    }
-    throw new StewardError("conflict", `the state folder ${directory} is in use by process ${readHolder(holderFile)}`, {
-      remedy: "stop that process, or choose another folder with state.directory", rule: "one process per state folder",
-    });
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    return `the state folder ${directory} belongs to another user and keeps its permissions; other users may see the names of its files`;
   }
 }
 
-function readHolder(file: string): string {
+function holdName(directory: string): Extract<HeldName, { readonly holder?: undefined }> {
+  const name = holdDirectoryName(directory);
+  if (name.holder !== undefined) throw inUse(directory, String(name.holder));
+  return name;
+}
+
+function takeFile(directory: string): DatabaseSync {
+  const path = join(directory, "lock");
+  // SQLite would follow a link and lock, or make, a file elsewhere.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new StewardError("denied", `${path} is no regular file, so the state folder cannot be locked`, { remedy: `remove ${path}` });
+  }
   try {
-    return readFileSync(file, "utf8").trim() || "unknown";
+    return takeThroughSqlite(path);
+  } catch (error) {
+    const code = (error as { errcode?: number }).errcode;
+    if (code === SQLITE_BUSY) throw inUse(directory, readHolder(directory));
+    throw new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "let this user write to it", cause: error });
+  }
+}
+
+function takeThroughSqlite(path: string): DatabaseSync {
+  try {
+    return beginExclusive(path);
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== SQLITE_NOT_A_DATABASE) throw error;
+    // Nothing is ever written to it, so what it holds is damage. A holder elsewhere keeps its lock on the emptied file.
+    truncateSync(path, 0);
+    return beginExclusive(path);
+  }
+}
+
+function beginExclusive(path: string): DatabaseSync {
+  const file = new DatabaseSync(path, { timeout: 0 });
+  try {
+    file.exec("BEGIN EXCLUSIVE");
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function inUse(directory: string, holder: string): StewardError {
+  return new StewardError("conflict", `the state folder ${directory} is in use by process ${holder}`, {
+    remedy: "stop that process, or choose another folder with state.directory", rule: "one process per state folder",
+  });
+}
+
+function holderFile(directory: string): string {
+  return join(directory, "lock.pid");
+}
+
+/** As a new file: what stands at the name may be a link to a file of somebody else. Without it only the message lacks the process id. */
+function writeHolder(directory: string): void {
+  try {
+    removeHolder(directory);
+    writeFileSync(holderFile(directory), `${process.pid}\n`, { mode: 0o600, flag: "wx" });
+  } catch {
+    // The lock holds all the same.
+  }
+}
+
+function removeHolder(directory: string): void {
+  try {
+    rmSync(holderFile(directory), { force: true });
+  } catch {
+    // It is a folder; the lock holds all the same.
+  }
+}
+
+function readHolder(directory: string): string {
+  try {
+    return readFileSync(holderFile(directory), "utf8").trim() || "unknown";
   } catch {
     return "unknown"; // the holder is between taking the lock and writing its id
   }

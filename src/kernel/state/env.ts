@@ -1,6 +1,6 @@
 /** An open environment: reads, writes and walks over one verified file. */
 import { setImmediate } from "node:timers/promises";
-import { assert, StewardError } from "../base/errors.ts";
+import { assert, errorWithRemedy, StewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { backupState, pinState, rawStores } from "./backup.ts";
@@ -9,6 +9,7 @@ import { createKeyring } from "./keyring.ts";
 import { fileBytes } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { Pace } from "./pace.ts";
+import { Recovery } from "./reopen.ts";
 import type { Reserve } from "./reserve.ts";
 import { decodeRow, FileSnapshot, spanBehind, spanOf } from "./snapshot.ts";
 import type { Span } from "./snapshot.ts";
@@ -27,6 +28,8 @@ export interface EnvDeps {
   readonly rows: ReadonlyMap<string, number>;
   readonly reserve: Reserve;
   readonly pace: Pace;
+  /** Verifies the file as an opening does, see `Recovery`. */
+  readonly check: () => Promise<void>;
   /** Runs when the environment has closed. */
   readonly closed: () => void;
 }
@@ -42,18 +45,23 @@ class FileEnv implements Env {
   readonly #spec: Omit<EnvSpec, "directory">;
   readonly #deps: EnvDeps;
   readonly #queue: WriteQueue;
-  readonly #stop = new AbortController();
+  readonly #recovery: Recovery;
+  /** Ends the backups under way. */
+  #stop = new AbortController();
   readonly #copies = new Set<Promise<BackupReport>>();
   #closing: Promise<void> | undefined;
   #damage: string | undefined;
+  #saidLost = false;
 
   constructor(spec: Omit<EnvSpec, "directory">, deps: EnvDeps) {
     this.name = spec.name;
     this.#spec = spec;
     this.#deps = deps;
     const { file, log } = deps;
-    const queue = new WriteQueue({ ...deps, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), restMs: (group) => deps.pace.restMs(spec.name, group) });
+    const recovery = new Recovery({ ...deps, unpin: () => this.#unpin() });
+    const queue = new WriteQueue({ ...deps, recovery, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), lost: () => this.#lost(), restMs: (group) => deps.pace.restMs(spec.name, group) });
     const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, log });
+    this.#recovery = recovery;
     this.#queue = queue;
     this.keyring = keyring;
   }
@@ -86,7 +94,8 @@ class FileEnv implements Env {
 
   status(): EnvStatus {
     const { file } = this.#deps;
-    const reason = this.#damage ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
+    const lost = this.#closing === undefined ? this.#lost() : undefined;
+    const reason = this.#damage ?? (lost === undefined ? undefined : errorWithRemedy(lost)) ?? this.#queue.trouble ?? (this.#closing === undefined ? undefined : "closed");
     const rows = Object.fromEntries(this.#spec.tables.map((table) => [table.name, this.#queue.rows.get(table.name) ?? 0]));
     return {
       name: this.name, path: file.path, bytes: fileBytes(file.path), maxBytes: this.#spec.maxBytes, rows, queuedWrites: this.#queue.length,
@@ -119,12 +128,20 @@ class FileEnv implements Env {
     this.keyring?.seal();
     const { file } = this.#deps;
     try {
+      // LMDB may wait for ever in an environment that it gave up.
+      if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
       await file.transact(() => removeHouse(file, OPEN_MARKER));
     } catch (error) {
       this.#deps.log.warn("the end of a store could not be marked; the next start checks it as after a crash", { error, path: file.path });
     }
     await file.close();
     this.#deps.closed();
+  }
+
+  async #unpin(): Promise<void> {
+    this.#stop.abort(new StewardError("not_ready", `${this.#deps.file.path} is reopened after a failed write`, { remedy: "try the backup again later" }));
+    await Promise.allSettled(this.#copies);
+    if (this.#closing === undefined) this.#stop = new AbortController();
   }
 
   #slice<K, V>(table: Table<K, V>, from: Span, options: { reverse: boolean; left: number; sliceMs: number }): Slice<K, V> {
@@ -142,6 +159,16 @@ class FileEnv implements Env {
       } while (rows.length < Math.min(SCAN_ROWS, options.left) && clock.monotonic() < until);
       return { rows, rest: span };
     });
+  }
+
+  /** Logged where it is noticed first, by a write or by whoever reads the status. */
+  #lost(): StewardError | undefined {
+    const { file, log } = this.#deps;
+    const error = file.lost();
+    if (error !== undefined && !this.#saidLost) log.error("the file of a store is gone or changed; writes are refused", { error, path: file.path, remedy: error.remedy });
+    if (error === undefined && this.#saidLost) log.info("the file of a store is in its place again; writes are accepted", { path: file.path });
+    this.#saidLost = error !== undefined;
+    return error;
   }
 
   // A file that was closed cleanly and is large was not walked whole when it was opened.

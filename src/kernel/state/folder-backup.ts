@@ -15,6 +15,7 @@ import { makeFolder } from "../base/folder.ts";
 import { backupState, pinState, rawStores, writeWhole } from "./backup.ts";
 import type { PinnedState } from "./backup.ts";
 import { lockStateDirectory } from "./directory-lock.ts";
+import { lostStore, lostStores } from "./known-stores.ts";
 import { lmdbError } from "./lmdb-file.ts";
 import type { BackupReport } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
@@ -66,11 +67,14 @@ interface Source {
 }
 
 /**
- * Makes the backup. Throws `not_found` for a folder without stores, `conflict` for a target that is not empty, `corrupt` when a
+ * Makes the backup. Throws `not_found` for a folder without stores or with a lost one, `conflict` for a target that is not empty, `corrupt` when a
  * copy does not hold what its store counted; what was copied until then is taken away again.
  */
 export async function backupFolder(options: FolderBackupOptions): Promise<BackupManifest> {
   const { directory, target, derived, elsewhere = [], version, clock, signal, copied } = options;
+  // A backup without it would count as complete, and the older ones that still hold it would be deleted for it.
+  const [lost] = lostStores(directory);
+  if (lost !== undefined) throw lostStore(directory, lost);
   const all = storeNames(directory);
   const names = all.filter((name) => !derived.includes(name));
   const outside = placesElsewhere(all, elsewhere);

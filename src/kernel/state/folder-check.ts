@@ -4,14 +4,15 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { StewardError, toStewardError } from "../base/errors.ts";
+import { errorWithRemedy, StewardError, toStewardError } from "../base/errors.ts";
 import { hashFile } from "./backup.ts";
-import { lockStateDirectory } from "./directory-lock.ts";
+import { assertUnlocked, lockStateDirectory } from "./directory-lock.ts";
 import { MANIFEST, storeNames } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
 import { FORMAT } from "./house.ts";
 import { checkCensus, createHouseReader } from "./house-reader.ts";
 import { createIndexCheck } from "./index-check.ts";
+import { lostStore, lostStores } from "./known-stores.ts";
 import type { EnvSpec } from "./types.ts";
 import { verifyFile } from "./verify-file.ts";
 
@@ -44,10 +45,11 @@ export interface FolderCheckOptions {
 /** Checks all stores. Throws `conflict` when a process holds the folder, `not_found` when it has no stores. */
 export async function checkFolder({ directory, known, signal, checked }: FolderCheckOptions): Promise<readonly StoreCheck[]> {
   const manifest = readManifest(directory);
-  const names = [...new Set([...storeNames(directory), ...(manifest?.stores ?? []).map(({ name }) => name)])].sort();
+  const names = [...new Set([...storeNames(directory), ...lostStores(directory), ...(manifest?.stores ?? []).map(({ name }) => name)])].sort();
   if (names.length === 0) throw new StewardError("not_found", `${directory} holds no stores`, { remedy: "name a state folder or a backup" });
-  // A backup has no lock and gets none: nothing is written to it.
+  // A backup has no lock and gets none: nothing is written to it. A state folder whose lock was deleted may still be in use.
   const lock = existsSync(join(directory, "lock")) ? lockStateDirectory(directory) : undefined;
+  if (lock === undefined) assertUnlocked(directory);
   try {
     const checks: StoreCheck[] = [];
     for (const name of names) {
@@ -74,6 +76,8 @@ async function checkStore(directory: string, name: string, { spec, manifest }: A
   const notes: string[] = [];
   let schema: number | undefined;
   try {
+    const lost = existsSync(path) ? undefined : lostStore(directory, name);
+    if (lost !== undefined) throw lost;
     problems.push(...(await manifestProblems(path, name, manifest)));
     const preview = createHouseReader();
     await verifyFile(path, { depth: "paths", visit: preview.visit });
@@ -89,7 +93,7 @@ async function checkStore(directory: string, name: string, { spec, manifest }: A
     if (spec === undefined) notes.push("no store of this Steward; its indexes were not held against its rows");
     else if (identity.schema < spec.schema || house.migration() !== undefined) notes.push(`schema ${identity.schema} will be brought to ${spec.schema} at the next start`);
   } catch (error) {
-    problems.push(toStewardError(error).message);
+    problems.push(errorWithRemedy(toStewardError(error)));
   }
   const severity: Severity = problems.length === 0 ? "sound" : spec?.derived === true ? "repairable" : "damaged";
   return { name, severity, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0, schema, rows: problems.length === 0 ? Object.fromEntries(house.census()) : {}, problems, notes };

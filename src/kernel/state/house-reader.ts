@@ -48,7 +48,7 @@ export function checkCensus(path: string, report: FileReport, house: HouseReader
     const counted = census.get(table) ?? 0;
     const stored = report.entries.get(rowsName({ name: table })) ?? 0;
     if (stored !== counted) {
-      throw new StewardError("corrupt", `${path}: the table ${table} counted ${counted} rows and holds ${stored}`, { remedy: "restore the file from a backup, or move it away" });
+      throw new StewardError("corrupt", `${path}: the table ${table} counted ${counted} rows and holds ${stored}`, { remedy: "stop Steward and restore a backup (docs/recovery.md)" });
     }
   }
 }

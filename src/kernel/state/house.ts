@@ -43,7 +43,7 @@ export function censusKey(table: Pick<AnyTable, "name">): Uint8Array {
 
 /** Reads the identity from its row; throws `corrupt` when there is none. */
 export function readIdentity(path: string, value: Uint8Array | undefined): Identity {
-  if (value === undefined) throw new StewardError("corrupt", `${path} does not say which store it is`, { remedy: "move the file away, or put the right one in its place" });
+  if (value === undefined) throw new StewardError("corrupt", `${path} does not say which store it is`, { remedy: "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)" });
   return houseJson(value) as Identity;
 }
 

@@ -7,7 +7,9 @@ import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs
 import { dirname } from "node:path";
 import { open } from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
+import { DISK, diskFaultOf } from "../base/disk-faults.ts";
 import { assert, StewardError } from "../base/errors.ts";
+import { watchFile } from "./file-watch.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { whileStoring } from "./last-write.ts";
 import { createRowCheck } from "./row-check.ts";
@@ -25,9 +27,10 @@ const LOCK_FILE_BYTES = 12_288;
 /** Room for sub-databases of a file that no table of today stands for; a backup opens them too. */
 const FOREIGN_STORES = 64;
 
-/** A sub-database: sorted keys with checked values. */
+/** A sub-database: sorted keys with checked values. Stays the same object when its file is reopened. */
 export interface Store {
   readonly name: string;
+  /** Replaced when the file is reopened: not to be kept. */
   readonly db: Database<Buffer, Uint8Array>;
   readonly check: RowCheck;
 }
@@ -37,7 +40,9 @@ export interface LmdbFile {
   readonly path: string;
   /** The keys of its sealed tables. */
   readonly ring: KeyRing | undefined;
+  /** Replaced when the file is reopened: not to be kept. Throws `not_ready` while the file is closed in between. */
   readonly root: RootDatabase<Buffer, Uint8Array>;
+  /** Throws `not_ready` while the file is closed for reopening. */
   store(name: string): Store;
   /** Bytes of the file up to its last page, and of the pages in use. */
   size(): { fileBytes: number; usedBytes: number };
@@ -45,6 +50,13 @@ export interface LmdbFile {
   transact(steps: () => void): Promise<void>;
   /** Stores writes in one transaction, in their order, on LMDB's own thread; resolves and rejects as `transact` does. One call at a time. */
   storeAll(writes: readonly Write[]): Promise<void>;
+  /**
+   * Closes LMDB's environment and opens the same file again; no transaction may be under way and no state pinned. When the file cannot be
+   * opened it stays closed, the error is thrown, and another call tries again.
+   */
+  reopen(): Promise<void>;
+  /** Why the file is no longer the one that was opened; nothing is written to it then. */
+  lost(): StewardError | undefined;
   close(): Promise<void>;
 }
 
@@ -102,45 +114,72 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
   createDataFile(path);
   // Event turn batching makes a promise that nobody holds: when a commit fails, its rejection would end the process.
   const options = { path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, txnStartThreshold: 1, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES } as const;
-  const root = open<Buffer, Uint8Array>(options);
-  const stores = new Map([...checks].map(([name, check]) => {
-    const db = root.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
-    return [name, { name, db, check }] as const;
-  }));
+  let root: RootDatabase<Buffer, Uint8Array> | undefined = open<Buffer, Uint8Array>(options);
+  const opened = (): RootDatabase<Buffer, Uint8Array> => {
+    if (root === undefined) throw new StewardError("not_ready", `${path} is closed after a failed write`, { remedy: "try again; Steward opens it again by itself", retryAfterMs: 1_000 });
+    return root;
+  };
+  const databases = (from: RootDatabase<Buffer, Uint8Array>): Database<Buffer, Uint8Array>[] => [...checks.keys()].map((name) => from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }));
+  const first = databases(root);
+  const stores = new Map([...checks].map(([name, check], at) => [name, { name, db: first[at] as Database<Buffer, Uint8Array>, check }]));
+  const watch = watchFile(path);
   return {
     path,
     ring,
-    root,
+    lost: () => watch.lost(),
+    get root() {
+      return opened();
+    },
     store(name) {
+      opened();
       const store = stores.get(name);
       if (store === undefined) throw new StewardError("internal", `assertion failed: ${name} was declared when ${path} was opened`);
       return store;
     },
     size() {
-      const stats = root.getStats() as RootStats;
+      const stats = opened().getStats() as RootStats;
       const own = [...stores.values()].reduce((sum, store) => sum + pagesOf(store.db.getStats() as PageCounts), 0);
       const used = 2 + pagesOf(stats.root) + pagesOf(stats.free) + own;
       return { fileBytes: (stats.lastPageNumber + 1) * stats.pageSize, usedBytes: used * stats.pageSize };
     },
     async transact(steps) {
       try {
-        await whileStoring(() => root.transaction(steps));
+        await watch.commit(() => whileStoring(() => opened().transaction(steps)));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
     },
     async storeAll(writes) {
       try {
-        await whileStoring(() => batch(root, writes));
+        await watch.commit(() => whileStoring(() => batch(opened(), writes)));
       } catch (error) {
         throw await fromLmdbError(error, path);
       }
     },
-    close: () => whileStoring(() => root.close()),
+    async reopen() {
+      const old = root;
+      root = undefined;
+      try {
+        if (old !== undefined) await whileStoring(() => old.close());
+        const fresh = open<Buffer, Uint8Array>(options);
+        for (const [at, db] of databases(fresh).entries()) ([...stores.values()][at] as { db: Database<Buffer, Uint8Array> }).db = db;
+        root = fresh;
+      } catch (error) {
+        throw lmdbError(error, path);
+      }
+    },
+    async close() {
+      watch.close();
+      const last = root;
+      if (last !== undefined) await whileStoring(() => last.close());
+    },
   };
 }
 
-/** The block of a batch is stored whole. The empty one behind it makes the thread begin now and not in the next turn of the loop. */
+/**
+ * The block of a batch is stored whole. The empty one behind it makes the thread begin now and not in the next turn of the loop; it is
+ * waited for also when the first fails, so that nothing is under way when the file is reopened.
+ */
 async function batch(root: RootDatabase<Buffer, Uint8Array>, writes: readonly Write[]): Promise<void> {
   const stored = root.batch(() => {
     for (const { store, key, stored } of writes) {
@@ -148,7 +187,8 @@ async function batch(root: RootDatabase<Buffer, Uint8Array>, writes: readonly Wr
       else void store.db.put(key, stored);
     }
   });
-  await Promise.all([stored, root.batch(() => undefined)]);
+  const ends = await Promise.allSettled([stored, root.batch(() => undefined)]);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 function rowChecks(tables: readonly AnyTable[], ring: KeyRing | undefined): Map<string, RowCheck> {
@@ -175,18 +215,22 @@ async function fromLmdbError(thrown: unknown, path: string): Promise<StewardErro
   return lmdbError(cause, path);
 }
 
-/** Turns what LMDB throws into the house's errors. */
+/** Turns what LMDB throws into our own errors. */
 export function lmdbError(cause: unknown, path: string): StewardError {
   if (cause instanceof StewardError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
-  if (/No space left|Disk quota|MDB_MAP_FULL|File too large/i.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
+  const fault = diskFaultOf(cause);
+  if (fault?.kind === "full" || /MDB_MAP_FULL/.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
     return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
   }
-  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
-    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward, then restore a backup of the file or move it away", cause });
+  if (fault !== undefined) {
+    return new StewardError("not_ready", `${path} takes no writes: ${fault.why}`, { rule: DISK, remedy: fault.remedy, retryAfterMs: 1_000, cause });
   }
-  if (/Input\/output error/i.test(text)) {
-    return new StewardError("internal", `the disk under ${path} fails: ${text}`, { remedy: "look at the system's log, replace the disk, restore a backup", cause });
+  if (/MDB_PANIC/.test(text)) {
+    return new StewardError("not_ready", `${path} cannot be used: LMDB gave its environment up after a failed write`, { rule: DISK, remedy: "try again; Steward opens it again by itself", retryAfterMs: 1_000, cause });
+  }
+  if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
+    return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward and restore a backup (docs/recovery.md)", cause });
   }
   return new StewardError("internal", `LMDB failed on ${path}`, { cause });
 }

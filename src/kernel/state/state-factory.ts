@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { assert, StewardError } from "../base/errors.ts";
+import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
@@ -16,6 +16,8 @@ import type { HouseReader } from "./house-reader.ts";
 import { createIndexCheck } from "./index-check.ts";
 import { createKeyRing } from "./key-ring.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { knownStores } from "./known-stores.ts";
+import type { KnownStores } from "./known-stores.ts";
 import { fileBytes, openLmdbFile } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import { migrate, migrationsFor } from "./migrate.ts";
@@ -31,6 +33,8 @@ import { WriteQueue } from "./write-queue.ts";
 
 /** Files up to this size are walked whole at each start, larger ones after an unclean stop only; a second reads about a gigabyte. */
 const WHOLE_WALK_BYTES = 256 * 2 ** 20;
+/** The same for the check before a reopening, which may come every second. */
+const WHOLE_RECHECK_BYTES = 32 * 2 ** 20;
 
 type Spec = Omit<EnvSpec, "directory">;
 
@@ -43,6 +47,11 @@ export interface StateOptions {
   readonly version?: string;
   /** Room kept for a full disk (`RESERVE_BYTES` for a daemon); 0 unless said otherwise. */
   readonly reserveBytes?: number;
+  /**
+   * The folder remembers its primary stores (`known-stores.ts`): one that it knows and that has no file is refused with `not_found` and
+   * not made anew. False unless said otherwise.
+   */
+  readonly remembers?: boolean;
   /** A larger file that was closed cleanly is not walked whole at its next start; 256 MiB unless said otherwise. */
   readonly wholeWalkBytes?: number;
 }
@@ -58,7 +67,7 @@ interface Opening extends StateOptions {
 
 /**
  * Opens environments as `<directory>/<name>.mdb`. `open` throws `corrupt` for a damaged primary file, `unsupported` for one of
- * a newer schema or of an older one that no migration leads on from, `conflict` when the environment is open already.
+ * a newer schema or of an older one that no migration leads on from, `not_found` for a lost one, `conflict` when the environment is open already.
  */
 export function createStateFactory(options: StateOptions): StateFactory {
   const open = new Set<string>();
@@ -83,6 +92,15 @@ export function createStateFactory(options: StateOptions): StateFactory {
   };
 }
 
+/** A disk that is full keeps nobody from opening a store that is there. */
+function remember(known: KnownStores | undefined, name: string, log: Log): void {
+  try {
+    known?.remember(name);
+  } catch (error) {
+    log.warn("the state folder cannot remember this store: were its file lost, the next start would make an empty one", { error });
+  }
+}
+
 interface Opened {
   readonly file: LmdbFile;
   readonly rows: ReadonlyMap<string, number>;
@@ -91,10 +109,15 @@ interface Opened {
 async function openEnv(spec: Spec, options: Opening): Promise<Env> {
   const path = join(options.directory, `${spec.name}.mdb`);
   const log = options.log.child("state", { store: spec.name });
-  if (!existsSync(path)) await createFile(path, spec, options);
+  const known = spec.derived || options.remembers !== true ? undefined : knownStores(options.directory);
+  if (!existsSync(path)) {
+    known?.assertUnknown(spec.name);
+    await createFile(path, spec, options);
+  }
   const opening = { ...options, log };
   const { file, rows } = await openExisting(path, spec, opening).catch(async (error: unknown) => {
-    if (!spec.derived || !(error instanceof StewardError) || (error.code !== "corrupt" && error.code !== "unsupported")) throw error;
+    if (!(error instanceof StewardError)) throw unreadable(path, error);
+    if (!spec.derived || (error.code !== "corrupt" && error.code !== "unsupported")) throw error;
     log.warn("a derived store is made anew", { reason: error.message });
     removeFile(path);
     await createFile(path, spec, options);
@@ -102,11 +125,12 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
   });
   try {
     await file.transact(() => putHouse(file, OPEN_MARKER, process.pid));
+    remember(known, spec.name, log);
   } catch (error) {
     await file.close();
     throw error;
   }
-  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve, pace: options.pace });
+  return createEnv(spec, { file, clock: options.clock, log, rows, closed: options.closed, reserve: options.reserve, pace: options.pace, check: () => checkAgain(path, spec, options) });
 }
 
 async function openExisting(path: string, spec: Spec, options: Opening): Promise<Opened> {
@@ -138,6 +162,15 @@ async function inspect(path: string, { log, wholeWalkBytes = WHOLE_WALK_BYTES }:
   return { report, house };
 }
 
+// Of a file that this process has open and does not write meanwhile.
+async function checkAgain(path: string, spec: Spec, { version }: Opening): Promise<void> {
+  const house = createHouseReader();
+  const depth = fileBytes(path) > WHOLE_RECHECK_BYTES ? "paths" : "whole";
+  const report = await verifyFile(path, { depth, visit: house.visit });
+  checkIdentity(path, spec, house.identity(path), version);
+  checkCensus(path, report, house);
+}
+
 async function bring(file: LmdbFile, spec: Spec, options: Opening, from: { rows: ReadonlyMap<string, number>; migrations: readonly Migration[]; house: HouseReader }): Promise<ReadonlyMap<string, number>> {
   const { clock, log, reserve, signal, version } = options;
   const queue = new WriteQueue({ file, clock, log, maxBytes: spec.maxBytes, rows: from.rows, reserve });
@@ -166,9 +199,15 @@ async function createFile(path: string, spec: Spec, { directory, version }: Open
   closeSync(folder);
 }
 
+function unreadable(path: string, cause: unknown): StewardError {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === undefined) return toStewardError(cause);
+  return new StewardError(toStewardError(cause).code, `${path} cannot be read (${code})`, { remedy: "let Steward's user read and write it, or stop Steward and restore a backup (docs/recovery.md)", cause });
+}
+
 function checkIdentity(path: string, spec: Spec, { format, name, schema, writer }: Identity, version: string): void {
   if (name !== spec.name) {
-    throw new StewardError("corrupt", `${path} is not the store ${spec.name}`, { remedy: "move the file away, or put the right one in its place" });
+    throw new StewardError("corrupt", `${path} is not the store ${spec.name}`, { remedy: "stop Steward and put the right file in its place, or restore a backup (docs/recovery.md)" });
   }
   if (format <= FORMAT && schema <= spec.schema) return;
   const reader = writer === undefined || writer === "" ? "the newer Steward that wrote it" : `Steward ${writer} or newer`;

@@ -42,7 +42,7 @@ export async function verifyFile(path: string, options: VerifyOptions = {}): Pro
   } catch (error) {
     if (!(error instanceof StewardError)) throw error;
     throw new StewardError("corrupt", `${path} is damaged: ${error.message}`, {
-      remedy: "restore the file from a backup, or move it away to start without its contents; Steward has not changed it", cause: error,
+      remedy: "stop Steward and restore a backup (docs/recovery.md); Steward has not changed the file", cause: error,
     });
   } finally {
     closeSync(file);

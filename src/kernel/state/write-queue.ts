@@ -8,9 +8,11 @@ import { assert, ownWords, StewardError, toStewardError } from "../base/errors.t
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { censusKey, houseText, KEY_WRITES } from "./house.ts";
+import { STORE_FILE } from "./file-watch.ts";
 import { fileBytes, lmdbError } from "./lmdb-file.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
 import type { StoredGroup } from "./pace.ts";
+import type { Outcome, Recovery } from "./reopen.ts";
 import { HOUSE } from "./table.ts";
 import { FileTx } from "./transaction.ts";
 import type { Reserve } from "./reserve.ts";
@@ -49,6 +51,10 @@ export interface WriteQueueDeps {
   readonly reserve: Reserve;
   /** Runs after each commit. */
   readonly committed?: () => void;
+  /** Brings the file back after a failed write. Without it a failed write is refused and the next one tried. */
+  readonly recovery?: Recovery;
+  /** Looks at the file as `LmdbFile.lost` does, once for each group, and may log what it finds. */
+  readonly lost?: () => StewardError | undefined;
   /** Gives how long to rest after a group, see `Pace`. */
   readonly restMs?: (group: StoredGroup) => number;
 }
@@ -99,6 +105,8 @@ export class WriteQueue {
   #resting: NodeJS.Timeout | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
   #closed = false;
+  /** A failed group is looked after: nothing reads or writes the file. */
+  #recovering = false;
   /** True while a change runs: it reads through its transaction. */
   inChange = false;
   lastCommitAtMs: number | undefined;
@@ -135,7 +143,7 @@ export class WriteQueue {
     const shortage = this.#deps.reserve.shortage();
     if (shortage === undefined && this.#short) this.#failure = undefined;
     this.#short = shortage !== undefined;
-    const trouble = shortage ?? this.#failure;
+    const trouble = this.#deps.recovery?.failure ?? shortage ?? this.#failure;
     return trouble === undefined ? undefined : ownWords(trouble);
   }
 
@@ -143,6 +151,7 @@ export class WriteQueue {
     return new Promise((resolve, reject) => {
       const pending: Pending = { urgent, guard, run: change, resolve: resolve as (value: unknown) => void, reject };
       if (this.#closed) reject(new StewardError("not_ready", `${this.#deps.file.path} is closed`));
+      else if (this.#deps.recovery?.failure !== undefined) reject(this.#deps.recovery.failure);
       else if (this.#hasRoom() && this.#waiting.size === 0) this.#enter(pending);
       else this.#wait(pending);
     });
@@ -153,10 +162,12 @@ export class WriteQueue {
     this.#closed = true;
     clearTimeout(this.#resting);
     this.#resting = undefined;
-    if (this.#isIdle()) return;
-    this.#idle ??= Promise.withResolvers<void>();
-    this.#soon();
-    await this.#idle.promise;
+    if (!this.#isIdle()) {
+      this.#idle ??= Promise.withResolvers<void>();
+      this.#soon();
+      await this.#idle.promise;
+    }
+    await this.#deps.recovery?.stop();
   }
 
   #isIdle(): boolean {
@@ -201,6 +212,7 @@ export class WriteQueue {
   }
 
   #turn(): void {
+    this.#refuseWaiting();
     this.#runSome();
     this.#admit();
     if (this.#open !== undefined && this.#storing === undefined && !this.#rests()) void this.#store(this.#open);
@@ -209,8 +221,17 @@ export class WriteQueue {
     if (this.#isIdle()) this.#idle?.resolve();
   }
 
+  /** What was in line when the file failed; what comes later is refused at once. */
+  #refuseWaiting(): void {
+    const failure = this.#deps.recovery?.failure;
+    if (failure === undefined) return;
+    this.#admit();
+    for (const pending of this.#queue.splice(0)) pending.reject(failure);
+  }
+
   // A guard speaks for the moment in which its change goes to LMDB: such a change runs when that is now.
   #mayRun({ guard }: Pending): boolean {
+    if (this.#recovering) return false;
     if (guard !== undefined && (this.#storing !== undefined || this.#rests())) return false;
     return this.#open === undefined || (this.#open.bytes < GROUP_BYTES && this.#open.done.length < GROUP_CHANGES && this.#open.writes.length < GROUP_WRITES);
   }
@@ -231,7 +252,7 @@ export class WriteQueue {
     const { file, reserve } = this.#deps;
     let tx: FileTx | undefined;
     try {
-      const group = this.#open ?? { done: [], writes: [], rows: new Map(), bytes: 0, ranMs: 0, full: this.#ceiling() };
+      const group = this.#open ?? this.#newGroup();
       tx = new FileTx(file, { rowsOf: (name) => this.#rowsOf(name), full: group.full ?? (pending.urgent ? undefined : reserve.shortage()), unstored: this.#unstored });
       const value = this.#run(pending, tx);
       this.#open = group;
@@ -242,6 +263,14 @@ export class WriteQueue {
     } finally {
       tx?.end();
     }
+  }
+
+  /** Throws when the file is lost: not even a read of what stands at its path now is safe. */
+  #newGroup(): Group {
+    const { file, lost: look = () => file.lost() } = this.#deps;
+    const lost = look();
+    if (lost !== undefined) throw lost;
+    return { done: [], writes: [], rows: new Map(), bytes: 0, ranMs: 0, full: this.#ceiling() };
   }
 
   #run(pending: Pending, tx: FileTx): unknown {
@@ -297,10 +326,34 @@ export class WriteQueue {
     } catch (thrown) {
       failure = toStewardError(thrown);
     }
+    const outcome = failure === undefined ? "stored" : await this.#recover(group, failure);
     this.#storing = undefined;
-    if (failure === undefined) this.#stored(group, clock.monotonic() - beganMs);
+    if (outcome === "stored" || failure === undefined) this.#stored(group, clock.monotonic() - beganMs);
     else this.#failed(group, failure);
+    if (outcome === "adopt") this.#adopt(group);
     this.#soon();
+  }
+
+  async #recover(group: Group, error: StewardError): Promise<Outcome> {
+    const { recovery, reserve } = this.#deps;
+    if (error.code === "disk_full") reserve.release();
+    if (recovery === undefined || this.#closed || error.rule === STORE_FILE) return "refused";
+    this.#recovering = true;
+    try {
+      // What ran behind it stands upon it. A full disk takes what is urgent only, which then runs anew.
+      const mayRepeat = (): boolean => error.code === "not_ready" && [...group.done, ...(this.#open?.done ?? [])].every(({ pending }) => holds(pending.guard));
+      return await recovery.settle({ writes: group.writes, error, mayRepeat, adopt: () => this.#adopt(group) });
+    } finally {
+      this.#recovering = false;
+    }
+  }
+
+  /** The file has a group that was refused, since nobody could know: memory follows the file. */
+  #adopt(group: Group): void {
+    const { log, file } = this.#deps;
+    log.warn("a write that was refused is in the file after all", { path: file.path, changes: group.done.length });
+    for (const [name, rows] of group.rows) this.#rows.set(name, rows);
+    for (const { effects } of group.done) for (const effect of effects) this.#runEffect(effect);
   }
 
   #stored(group: Group, tookMs: number): void {
@@ -343,18 +396,18 @@ export class WriteQueue {
 
   /** Whatever ran behind the group stood upon it. */
   #failed(group: Group, error: StewardError): void {
-    const { file, log, reserve } = this.#deps;
+    const { file, log, recovery, reserve } = this.#deps;
     const behind = this.#open?.done ?? [];
     this.#open = undefined;
     this.#unstored.clear();
-    this.#failure = error;
+    // A lost file is looked at anew each time; after a recovery two writes have just shown whether the file takes them.
+    this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
     log.error("a write could not be stored", { error, path: file.path, changes: group.done.length + behind.length });
-    if (error.code === "disk_full") reserve.release();
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
     const again: Pending[] = [];
     const tried = (pending: Pending): void => {
-      if (shortage === undefined || !pending.urgent || pending.again === true) pending.reject(error);
+      if (shortage === undefined || recovery?.failure !== undefined || !pending.urgent || pending.again === true) pending.reject(error);
       else again.push(pending);
     };
     for (const { pending } of group.done) {
@@ -389,6 +442,15 @@ export class WriteQueue {
 
   #exhausted(): StewardError {
     return new StewardError("exhausted", `more changes wait for ${this.#deps.file.path} than it can store`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
+  }
+}
+
+function holds(guard: (() => void) | undefined): boolean {
+  try {
+    guard?.();
+    return true;
+  } catch {
+    return false; // the group is refused, and its change with it
   }
 }
 

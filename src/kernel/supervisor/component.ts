@@ -1,7 +1,10 @@
 /** The shapes of the supervisor: what a part of the process promises, and what is known about it (KERNEL §1.4). */
 
-/** Where a component stands: `degraded` runs unwell or is about to be restarted, `failed` stays down. */
-export type Phase = "idle" | "starting" | "ready" | "degraded" | "failed" | "stopping" | "stopped";
+/**
+ * Where a component stands: `degraded` runs unwell or is about to be restarted, `failed` stays down,
+ * `refusing` answers every request with the reason why it cannot use what it stored, until the process starts anew.
+ */
+export type Phase = "idle" | "starting" | "ready" | "degraded" | "refusing" | "failed" | "stopping" | "stopped";
 
 /** How a crashed component is restarted: after `firstMs`, doubled with each further crash up to `maxMs`. */
 export interface Backoff {
@@ -14,6 +17,10 @@ export interface Health {
   readonly ok: boolean;
   /** In words of our own (`ownWords`): anybody may read it at `/readyz?verbose=1`. */
   readonly reason?: string;
+  /** It refuses its requests with the reason, and the process may take traffic for the others all the same. */
+  readonly refusing?: boolean;
+  /** It can do none of its work for now: readiness is closed, also of a component that is only `reported`. */
+  readonly unable?: boolean;
 }
 
 /** A part of the process with a life of its own. */
@@ -44,6 +51,7 @@ export interface Component {
 export interface ComponentState {
   readonly name: string;
   readonly phase: Phase;
+  /** The component's own, or `required` while it is `unable`. */
   readonly readiness: Component["readiness"];
   /** Why it is not simply ready, in words that anybody may read. */
   readonly reason: string | undefined;

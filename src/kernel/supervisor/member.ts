@@ -86,8 +86,8 @@ export class Member {
   state(): ComponentState {
     const health = this.#health();
     return {
-      name: this.component.name, readiness: this.component.readiness, crashes: this.#crashes, sinceMs: this.#sinceMs,
-      phase: health.ok ? this.#phase : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
+      name: this.component.name, readiness: health.unable === true ? "required" : this.component.readiness, crashes: this.#crashes, sinceMs: this.#sinceMs,
+      phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
     };
   }
 

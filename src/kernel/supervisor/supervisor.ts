@@ -79,7 +79,7 @@ class HouseSupervisor implements Supervisor {
 
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] } {
     const reasons = this.states()
-      .filter((state) => state.readiness === "required" && state.phase !== "ready")
+      .filter(({ readiness, phase }) => readiness === "required" && phase !== "ready" && phase !== "refusing")
       .map((state) => `${state.name}: ${state.reason ?? state.phase}`);
     const whole = this.#life === "running" ? [] : [this.#life === "stopping" ? "stopping" : "starting"];
     return { ok: reasons.length + whole.length === 0, reasons: [...whole, ...reasons] };

@@ -1,6 +1,7 @@
 /** The entry of a service's thread: makes the service, answers calls, says how it stands, stops when told to. */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../base/clock.ts";
+import { logConsole } from "../base/console-log.ts";
 import { writeError } from "../base/error-message.ts";
 import { assert } from "../base/errors.ts";
 import { systemIds } from "../base/ids.ts";
@@ -16,6 +17,7 @@ assert(port !== null, "this file is the entry of a thread");
 const boot = workerData as Boot;
 const sent = createSentLog(boot.log, (message) => port.postMessage(message), () => systemClock.now());
 const log = sent.log.child(boot.code.name);
+logConsole(log);
 const topics = new Set<string>();
 const starting = new AbortController();
 let dispatcher: Dispatcher | undefined;

@@ -6,6 +6,7 @@ import { makeFolder } from "../../kernel/base/folder.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import { createStateFactory } from "../../kernel/state/state-factory.ts";
 import type { Env } from "../../kernel/state/types.ts";
+import type { Health } from "../../kernel/supervisor/component.ts";
 import type { MonitorOptions } from "../options.ts";
 import { createEnvStore } from "./env-store.ts";
 import { createMemoryStore, memoryEvidence } from "./memory-store.ts";
@@ -36,6 +37,8 @@ export interface CheckpointStoreStatus {
 export interface Checkpoints {
   network(name: string): NetworkMemory;
   status(): CheckpointStoreStatus;
+  /** Whether what is in effect takes writes. */
+  health(): Health;
   close(): Promise<void>;
 }
 
@@ -93,13 +96,17 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
       return memory;
     },
     status() {
-      const { bytes, lastCommitAtMs } = env.status();
-      return { store: "file", path: place.path, reason, bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+      const { bytes, lastCommitAtMs, reason: trouble } = env.status();
+      return { store: "file", path: place.path, reason: trouble ?? reason, bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+    },
+    health() {
+      const { healthy, reason: trouble = "the store is not well" } = env.status();
+      return healthy ? { ok: true } : { ok: false, reason: trouble };
     },
     close: () => env.close(),
   };
 }
 
 function inMemory({ clock }: CheckpointDeps, reason: string | undefined): Checkpoints {
-  return { network: createMemoryStore(clock), status: () => ({ store: "memory", path: "", reason, bytes: undefined, persistAgeMs: undefined }), close: () => Promise.resolve() };
+  return { network: createMemoryStore(clock), status: () => ({ store: "memory", path: "", reason, bytes: undefined, persistAgeMs: undefined }), health: () => ({ ok: true }), close: () => Promise.resolve() };
 }

@@ -7,6 +7,7 @@ import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Ids } from "../../kernel/base/ids.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { Env } from "../../kernel/state/types.ts";
+import type { Health } from "../../kernel/supervisor/component.ts";
 import type { BackendFactory, LogicalRequest } from "../logical/types.ts";
 import { openAudit, type AuditDeviceConfig, type AuditService } from "./audit/audit.ts";
 import { authFactories } from "./auth/factories.ts";
@@ -59,7 +60,7 @@ export interface Manager {
   readonly audit: AuditService;
   readonly cluster: { readonly name: string; readonly id: string };
   /** Everything that keeps it from being well. */
-  health(): { readonly ok: boolean; readonly reason?: string };
+  health(): Health;
   /** Stops its timers, then its backends. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -98,7 +99,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
         { ok: orphans === 0, reason: `tokens that may exist without a lease until they expire: ${orphans} (sys/leases/orphans shows them)` },
       ];
       const reasons = parts.flatMap((part) => (part.ok ? [] : [part.reason ?? "not well"]));
-      return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join("; ") };
+      return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join("; "), unable: audit.health().unable === true };
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
-import { statSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { lockStateDirectory } from "../../../src/kernel/state/directory-lock.ts";
+import { assertUnlocked, lockStateDirectory } from "../../../src/kernel/state/directory-lock.ts";
 import { temporaryFolder } from "./fixtures/tables.ts";
 
 const locker = fileURLToPath(new URL("./fixtures/locker.ts", import.meta.url));
@@ -77,4 +77,62 @@ it("stays taken when its holder forgets the handle and the garbage is collected"
   onTestFinished(() => void child.kill("SIGKILL"));
   for await (const line of createInterface({ input: child.stdout })) if (line === "collected") break;
   expect(() => lockStateDirectory(directory)).toThrow(`process ${child.pid}`);
+});
+
+it.runIf(process.platform === "linux")("stays taken when all files in the folder are deleted, and is free at once after its holder was killed", async () => {
+  const directory = temporaryFolder();
+  const first = await startLocker(directory);
+  first.child.stdin.write("go\n");
+  expect(await first.next()).toBe(`locked ${first.child.pid}`);
+  for (const file of readdirSync(directory)) rmSync(join(directory, file));
+  expect(() => lockStateDirectory(directory)).toThrow(`the state folder ${directory} is in use by process ${first.child.pid}`);
+  expect(() => assertUnlocked(directory)).toThrow(`in use by process ${first.child.pid}`);
+  expect(existsSync(join(directory, "lock"))).toBe(false);
+  const gone = ended(first.child);
+  first.child.kill("SIGKILL");
+  await gone;
+  assertUnlocked(directory);
+  lockStateDirectory(directory).release();
+});
+
+it("follows the folder when that is renamed, and not its name", async () => {
+  const parent = temporaryFolder();
+  const [directory, moved] = [join(parent, "state"), join(parent, "moved")];
+  const first = await startLocker(directory);
+  first.child.stdin.write("go\n");
+  await first.next();
+  renameSync(directory, moved);
+  lockStateDirectory(directory).release();
+  expect(() => lockStateDirectory(moved)).toThrow(`in use by process ${first.child.pid}`);
+});
+
+it.each([["a symbolic link", symlinkSync], ["a second name", linkSync]] as const)("leaves the file alone that lock.pid is %s of", (_what, link) => {
+  const directory = temporaryFolder();
+  const target = join(temporaryFolder(), "target");
+  writeFileSync(target, "precious");
+  link(target, join(directory, "lock.pid"));
+  const lock = lockStateDirectory(directory);
+  expect(readFileSync(target, "utf8")).toBe("precious");
+  expect(readFileSync(join(directory, "lock.pid"), "utf8")).toBe(`${process.pid}\n`);
+  lock.release();
+  expect(readFileSync(target, "utf8")).toBe("precious");
+});
+
+it("takes the folder though lock.pid cannot be written and the lock file holds something", () => {
+  const directory = temporaryFolder();
+  mkdirSync(join(directory, "lock.pid"));
+  writeFileSync(join(directory, "lock"), "no database ".repeat(1_000));
+  const lock = lockStateDirectory(directory);
+  expect(() => lockStateDirectory(directory)).toThrow("is in use by process");
+  expect(lock.advisory).toBeUndefined();
+  lock.release();
+  lockStateDirectory(directory).release();
+});
+
+it("does not lock through a link, and makes no file at its end", () => {
+  const directory = temporaryFolder();
+  const target = join(temporaryFolder(), "target");
+  symlinkSync(target, join(directory, "lock"));
+  expect(() => lockStateDirectory(directory)).toThrow("no regular file");
+  expect(existsSync(target)).toBe(false);
 });

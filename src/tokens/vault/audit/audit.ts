@@ -4,10 +4,12 @@
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../../kernel/base/clock.ts";
+import { diskFaultOf } from "../../../kernel/base/disk-faults.ts";
 import { ownWords, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
+import type { Health } from "../../../kernel/supervisor/component.ts";
 import type { Audit, AuditDeviceInfo } from "../types.ts";
 import { openFileSink, type Flush, type Sink } from "./file-sink.ts";
 import { createHash, type Hash } from "./hash.ts";
@@ -15,6 +17,8 @@ import { createRecorder, type Recorder } from "./record.ts";
 import { auditSalts } from "./tables.ts";
 
 const SALT_BYTES = 32;
+/** A device that fails is tried with a record of its own until it takes it, so that it counts as well without a request. */
+const PROBE_EVERY_MS = 1_000;
 /** A device that fails is logged no more often than this. */
 const COMPLAIN_EVERY_MS = 60_000;
 
@@ -44,8 +48,8 @@ export interface AuditDeps {
 
 /** The audit, and whether it is well. */
 export interface AuditService extends Audit {
-  /** Which device does not take records, and why. */
-  health(): { readonly ok: boolean; readonly reason?: string };
+  /** Which device does not take records, and why; `unable` when no device takes records, so that every request is refused. */
+  health(): Health;
 }
 
 interface Device {
@@ -56,6 +60,7 @@ interface Device {
   readonly sink: Sink;
   failure: StewardError | undefined;
   complainAtMs: number;
+  probe: Disposable | undefined;
 }
 
 /**
@@ -65,7 +70,10 @@ interface Device {
 export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceConfig[]): Promise<AuditService> {
   const { clock, ids, log } = deps;
   const devices: Device[] = [];
+  let closed = false;
   const close = async (): Promise<void> => {
+    closed = true;
+    for (const { probe } of devices) probe?.[Symbol.dispose]();
     const ends = await Promise.allSettled(devices.map(({ sink }) => sink.close()));
     for (const end of ends) if (end.status === "rejected") log.warn("an audit file did not close well", { error: toStewardError(end.reason) });
   };
@@ -79,6 +87,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   async function put(device: Device, line: string): Promise<void> {
     try {
       await device.sink.append(line);
+      if (device.failure !== undefined) log.info("an audit device takes records again", { device: device.info.path });
       device.failure = undefined;
     } catch (thrown) {
       device.failure = refusal(device, thrown);
@@ -86,9 +95,18 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
         device.complainAtMs = clock.monotonic() + COMPLAIN_EVERY_MS;
         log.error("an audit device does not take records", { error: device.failure, device: device.info.path });
       }
+      if (!closed) device.probe ??= clock.timer(clock.monotonic() + PROBE_EVERY_MS, () => probe(device));
       throw device.failure;
     }
   }
+
+  function probe(device: Device): void {
+    device.probe = undefined;
+    if (device.failure !== undefined) void test(device);
+  }
+
+  /** The outcome stands in `failure`, and whatever fails is tried again. */
+  const test = (device: Device): Promise<void> => put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined);
 
   async function record(lineFor: (device: Device) => string): Promise<void> {
     const only = devices.length === 1 ? devices[0] : undefined;
@@ -99,7 +117,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   }
 
   for (const device of devices) {
-    if (device.sink.fresh) await put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined); // logged, and tried anew with every record
+    if (device.sink.fresh) await test(device);
   }
   return {
     request: (request, error) => record(({ recorder }) => recorder.request(clock.now(), request, error)),
@@ -114,7 +132,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     close,
     health() {
       const failing = devices.find(({ failure }) => failure !== undefined);
-      return failing?.failure === undefined ? { ok: true } : { ok: false, reason: failing.failure.message };
+      return failing?.failure === undefined ? { ok: true } : { ok: false, reason: failing.failure.message, unable: devices.every(({ failure }) => failure !== undefined) };
     },
   };
 }
@@ -129,8 +147,8 @@ async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: num
       path, type: "file", description: "",
       options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
     },
-    name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0,
-    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
+    name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0, probe: undefined,
+    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, log: deps.log, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
   };
 }
 
@@ -146,11 +164,10 @@ async function saltOf(env: Env, ids: Ids, filePath: string): Promise<Uint8Array>
 /** Not what the system said: a client must not take it for its own mistake. */
 function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
-  const full = cause.code === "disk_full" || (thrown as NodeJS.ErrnoException).code === "EFBIG";
-  const code = full ? "disk_full" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
-  const why = full ? "its disk is full" : ownWords(cause);
-  return new StewardError(code, `the audit device ${info.path} (${name}) does not take records: ${why}; nothing is done without its record`, {
-    rule: "audit", remedy: full ? "free space on its disk; Steward goes on by itself" : (cause.remedy ?? "see that the file can be written"), cause: thrown,
+  const fault = diskFaultOf(thrown);
+  const code = fault?.kind === "full" ? "disk_full" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
+  return new StewardError(code, `the audit device ${info.path} (${name}) does not take records: ${fault?.why ?? ownWords(cause)}; nothing is done without its record`, {
+    rule: "audit", remedy: fault?.remedy ?? cause.remedy ?? "see that the file can be written", cause: thrown,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
   });
 }

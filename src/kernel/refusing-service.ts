@@ -1,0 +1,29 @@
+/** A service that is out of service: the same rpc services and routes, each of which throws the same error. */
+import type { DescService } from "@bufbuild/protobuf";
+import type { StewardError } from "./base/errors.ts";
+import type { BoundService, PlainRoute, Service, StreamHandler, UnaryHandler } from "./service.ts";
+import type { DescMessage } from "@bufbuild/protobuf";
+
+/** What the service has when it runs. */
+export interface RefusedParts {
+  readonly descriptors: readonly DescService[];
+  readonly routes: readonly Omit<PlainRoute, "handle">[];
+}
+
+/** All of it, answering with the refusal. */
+export function refuseService(name: string, { descriptors, routes }: RefusedParts, refusal: StewardError): Service {
+  return {
+    name,
+    rpc: descriptors.map((desc) => refuseRpc(desc, refusal)),
+    plain: routes.map((route) => ({ ...route, handle: () => Promise.reject(refusal) })),
+  };
+}
+
+function refuseRpc(desc: DescService, refusal: StewardError): BoundService {
+  const unary: UnaryHandler<DescMessage, DescMessage> = () => Promise.reject(refusal);
+  // eslint-disable-next-line require-yield
+  const stream: StreamHandler<DescMessage, DescMessage> = async function* refuse() {
+    throw refusal;
+  };
+  return { desc, handler: ({ methodKind }) => (methodKind === "server_streaming" ? stream : unary) };
+}
