@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { StewardError, toStewardError } from "../base/errors.ts";
+import { toStewardError, type StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { houseText, OPEN_MARKER } from "./house.ts";
 import { lmdbError } from "./lmdb-file.ts";
