@@ -28,7 +28,7 @@ export function readinessOf({ supervisor, monitor }: ReadinessSources): ProbeRes
   return first === undefined ? READY : unready(first);
 }
 
-/** A required part that is not well; of the monitor, which only reports, its thread. */
+/** A required part that is not well, or a store that takes no writes; of the monitor, which only reports, its thread. */
 function isBroken({ name, phase, readiness }: ComponentState, monitor: ReadinessSources["monitor"]): boolean {
   if (phase !== "degraded" && phase !== "failed") return false;
   return readiness === "required" || (name === "monitor" && monitor?.running() === false);

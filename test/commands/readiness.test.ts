@@ -32,6 +32,10 @@ describe("readiness", () => {
     expect(asked([state("monitor", "degraded", "the thread monitor ended with code 1", "reported")], broken).reasons).toEqual(["component failure: monitor: the thread monitor ended with code 1"]);
   });
 
+  it("does not close for a service that refuses because of what it stored", () => {
+    expect(readinessOf({ supervisor: { states: () => [state("dedup", "refusing", "dedup.mdb is damaged")], ready: () => ({ ok: true, reasons: [] }) }, monitor: collected })).toEqual({ ok: true, reasons: [] });
+  });
+
   it("does not ask for what only reports: a sealed store, a network that fails", () => {
     expect(asked([state("tokens", "degraded", "sealed", "reported"), state("monitor", "degraded", "network home: unwell", "reported")]).ok).toBe(true);
   });

@@ -9,8 +9,10 @@ import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } 
 import { StewardError } from "../base/errors.ts";
 import { readMeta } from "./lmdb-pages.ts";
 
-/** The rule of the error with which writes are refused. */
+/** The rule of the error with which writes are refused before anything is written. */
 export const STORE_FILE = "store file";
+/** The rule of the error of a commit during which the file was lost: whether it counts shows when the file is back. */
+const LOST_MEANWHILE = "store file during a commit";
 /** Of a meta page, its header included. */
 const META_BYTES = 512;
 const RESTORE = "stop Steward, put the file back or restore a backup, and start it again (docs/recovery.md)";
@@ -21,7 +23,7 @@ export interface FileWatch {
   lost(): StewardError | undefined;
   /**
    * Runs a commit of ours. Throws before it when the file is lost, and after it when the file was lost meanwhile: what was committed then
-   * is not at the path, and the file stays lost until the environment is opened again.
+   * is not at the path, but in a file that may come back.
    */
   commit<T>(store: () => Promise<T>): Promise<T>;
   /** Closes its own descriptor. */
@@ -41,7 +43,6 @@ class Watch implements FileWatch {
   #txn: number;
   /** Commits under way: they change the file themselves. */
   #commits = 0;
-  #gone: StewardError | undefined;
   #closed = false;
 
   constructor(path: string) {
@@ -58,7 +59,7 @@ class Watch implements FileWatch {
   }
 
   lost(): StewardError | undefined {
-    if (this.#gone !== undefined || this.#closed) return this.#gone;
+    if (this.#closed) return undefined;
     const found = this.#look();
     if (found instanceof StewardError) return found;
     if (this.#commits > 0 || found.mtimeNs === this.#seen.mtimeNs) return undefined;
@@ -76,10 +77,11 @@ class Watch implements FileWatch {
       result = await store();
     } finally {
       this.#commits -= 1;
-      this.#committed();
+      this.#noteCommit();
     }
-    if (this.#gone !== undefined) throw this.#gone;
-    return result;
+    const after = this.#look();
+    if (!(after instanceof StewardError)) return result;
+    throw new StewardError(after.code, after.message, { rule: LOST_MEANWHILE, ...(after.remedy === undefined ? {} : { remedy: after.remedy }) });
   }
 
   close(): void {
@@ -88,14 +90,10 @@ class Watch implements FileWatch {
     closeSync(this.#descriptor);
   }
 
-  /** What a failed commit left counts as ours, too. */
-  #committed(): void {
-    const found = this.#look();
-    if (found instanceof StewardError) {
-      this.#gone = found;
-      return;
-    }
-    this.#seen = found;
+  /** Of the open file, wherever it is by now; what a failed commit left counts as ours, too. */
+  #noteCommit(): void {
+    if (this.#closed) return;
+    this.#seen = fstatSync(this.#descriptor, { bigint: true });
     this.#txn = this.#newestTxnOrNone() ?? this.#txn;
   }
 

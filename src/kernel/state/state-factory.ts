@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { assert, StewardError } from "../base/errors.ts";
+import { assert, StewardError, toStewardError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { makeFolder } from "../base/folder.ts";
 import type { Log } from "../base/log.ts";
@@ -116,7 +116,8 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
   }
   const opening = { ...options, log };
   const { file, rows } = await openExisting(path, spec, opening).catch(async (error: unknown) => {
-    if (!spec.derived || !(error instanceof StewardError) || (error.code !== "corrupt" && error.code !== "unsupported")) throw error;
+    if (!(error instanceof StewardError)) throw unreadable(path, error);
+    if (!spec.derived || (error.code !== "corrupt" && error.code !== "unsupported")) throw error;
     log.warn("a derived store is made anew", { reason: error.message });
     removeFile(path);
     await createFile(path, spec, options);
@@ -196,6 +197,12 @@ async function createFile(path: string, spec: Spec, { directory, version }: Open
   const folder = openSync(directory, "r");
   fsyncSync(folder);
   closeSync(folder);
+}
+
+function unreadable(path: string, cause: unknown): StewardError {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === undefined) return toStewardError(cause);
+  return new StewardError(toStewardError(cause).code, `${path} cannot be read (${code})`, { remedy: "let Steward's user read and write it, or stop Steward and restore a backup (docs/recovery.md)", cause });
 }
 
 function checkIdentity(path: string, spec: Spec, { format, name, schema, writer }: Identity, version: string): void {

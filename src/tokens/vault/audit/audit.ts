@@ -148,7 +148,7 @@ async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: num
       options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
     },
     name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0, probe: undefined,
-    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
+    sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, log: deps.log, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
   };
 }
 

@@ -3,19 +3,27 @@
  * write is its own flush; while one batch is written the next gathers, so that many requests share it. Nothing is ever removed: what a
  * crash or a failing disk tore is closed by a newline, and the next record stands on a line of its own. After a failed write the kernel
  * may have dropped what it held of it, so the file is opened anew and what was refused counts as torn even where it can still be read.
+ *
+ * No line is acknowledged that only a deleted file holds: it is written again into a new file. A file that was renamed stays in use, as
+ * whoever rotates it expects, until it is reopened; without that signal it is reopened after half a minute.
  */
-import { constants } from "node:fs";
+import { constants, fstatSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError, systemCodeOf, toStewardError } from "../../../kernel/base/errors.ts";
+import type { Log } from "../../../kernel/base/log.ts";
 
 /** Bytes of lines that may wait, the batch under way not counted. */
 export const QUEUE_BYTES: number = 16 * 2 ** 20;
 const BATCH_BYTES = 4 * 2 ** 20;
-/** Whether the file is still in its folder is looked at no more often than this. */
+/** Whether the path still names the file is looked at no more often than this. */
 const LOOK_EVERY_MS = 1_000;
+/** A rotation renames the file and then sends its signal; when none came after this time, none will. */
+const RENAMED_MS = 30_000;
+/** A file that is deleted again and again while a batch is written. */
+const MAX_WRITES = 3;
 const NEWLINE = 0x0a;
 
 /** Runs after each write, e.g. to make it take longer or fail. */
@@ -24,6 +32,7 @@ export type Flush = (file: FileHandle) => Promise<void>;
 /** What a sink works with. */
 export interface FileSinkDeps {
   readonly clock: Clock;
+  readonly log: Log;
   readonly flush?: Flush;
 }
 
@@ -73,6 +82,8 @@ class FileSink implements Sink {
   #writing: Promise<void> | undefined;
   #closed = false;
   #lookAtMs = 0;
+  /** When the path was first seen to name no file or another one. */
+  #renamedAtMs: number | undefined;
   /** Taken by the next batch. */
   #next: Opened | undefined;
 
@@ -118,9 +129,8 @@ class FileSink implements Sink {
       const batch = this.#take();
       try {
         if (this.#broken) await this.#renew();
-        if (this.#next !== undefined) await this.#turn();
-        if (this.#deps.clock.monotonic() >= this.#lookAtMs) await this.#find();
-        await this.#put(Buffer.from(`${this.#torn ? "\n" : ""}${batch.map(({ line }) => line).join("")}`));
+        await this.#followRename();
+        await this.#store(batch.map(({ line }) => line).join(""));
         for (const { resolve } of batch) resolve();
       } catch (error) {
         this.#broken = true;
@@ -139,6 +149,25 @@ class FileSink implements Sink {
     return batch;
   }
 
+  /** Resolves when a file that has a name holds the lines. */
+  async #store(lines: string): Promise<void> {
+    for (let writes = 0; writes < MAX_WRITES; writes += 1) {
+      if (this.#next !== undefined) await this.#turn();
+      await this.#put(Buffer.from(`${this.#torn ? "\n" : ""}${lines}`));
+      const { nlink, size } = fstatSync(this.#handle.fd);
+      if (nlink > 0) return this.#noteSize(size);
+      const fresh = await openAudited(this.#file.path, this.#file.mode);
+      this.#next = fresh;
+      this.#deps.log.error("the audit file was deleted while it was in use: its records are lost; the audit goes on in a new file", { path: this.#file.path, remedy: "rotate it by renaming it and sending SIGHUP" });
+    }
+    throw new StewardError("internal", `the audit file ${this.#file.path} is deleted again and again`, { rule: "audit file", remedy: "find out what deletes it" });
+  }
+
+  #noteSize(size: number): void {
+    if (size < this.#bytes) this.#deps.log.warn("the audit file was cut: it is shorter than what was written to it", { path: this.#file.path, bytes: size, before: this.#bytes });
+    this.#bytes = size;
+  }
+
   async #put(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, null);
@@ -148,6 +177,24 @@ class FileSink implements Sink {
     this.#broken = false;
     this.#bytes += bytes.length;
     await this.#deps.flush?.(this.#handle);
+  }
+
+  async #followRename(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const nowMs = clock.monotonic();
+    if (nowMs < this.#lookAtMs) return;
+    this.#lookAtMs = nowMs + LOOK_EVERY_MS;
+    const [open, named] = [fstatSync(this.#handle.fd), statSync(this.#file.path, { throwIfNoEntry: false })];
+    const renamed = open.nlink > 0 && (named?.ino !== open.ino || named.dev !== open.dev);
+    this.#renamedAtMs = renamed ? this.#renamedAtMs ?? nowMs : undefined;
+    if (this.#renamedAtMs === undefined || nowMs < this.#renamedAtMs + RENAMED_MS) return;
+    try {
+      this.#next = await openAudited(this.#file.path, this.#file.mode);
+      log.warn("the audit file was renamed and no SIGHUP came: the audit goes on in a new file", { path: this.#file.path, remedy: "let whoever rotates it send SIGHUP" });
+    } catch (error) {
+      this.#renamedAtMs = nowMs;
+      log.error("the audit file was renamed and no new one can be made: the audit goes on in the renamed file", { path: this.#file.path, error });
+    }
   }
 
   /** Whether a failed write left bytes, confirmed or not. */
@@ -166,14 +213,6 @@ class FileSink implements Sink {
     this.#torn ||= torn;
   }
 
-  /** A file that was removed takes records that nobody will ever read. */
-  async #find(): Promise<void> {
-    this.#lookAtMs = this.#deps.clock.monotonic() + LOOK_EVERY_MS;
-    if ((await this.#handle.stat()).nlink > 0) return;
-    this.#next = await openAudited(this.#file.path, this.#file.mode);
-    await this.#turn();
-  }
-
   async #turn(): Promise<void> {
     const next = this.#next;
     if (next === undefined) return;
@@ -181,6 +220,7 @@ class FileSink implements Sink {
     this.#next = undefined;
     this.#handle = next.handle;
     this.#torn = next.torn;
+    this.#renamedAtMs = undefined;
     this.#bytes = next.bytes;
     await old.close();
   }

@@ -1,7 +1,8 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createLog } from "../../../../src/kernel/base/log.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
 import type { AuditService } from "../../../../src/tokens/vault/audit/audit.ts";
 import { auditSalts } from "../../../../src/tokens/vault/audit/tables.ts";
@@ -144,6 +145,57 @@ describe("an audit file", () => {
     await clock.advance(2_000);
     await audit.request(request);
     expect(lines().length).toBe(1);
+  });
+
+  it("acknowledges no record that only a deleted file has: it is written again into a new file, and the log says so", async () => {
+    const said: string[] = [];
+    const log = createLog({ level: "warn", format: "json", write: (line) => said.push(line), now: () => 0 });
+    const { audit, directory, lines } = await createAuditBench([plain], { log });
+    const path = join(directory, "audit.log");
+    rmSync(path);
+    await audit.request(request);
+    expect(lines().map((line) => line.request.id)).toEqual([request.id]);
+    writeFileSync(`${path}.new`, "");
+    renameSync(`${path}.new`, path);
+    await Promise.all([audit.request(request), audit.request(request)]);
+    expect(lines().length).toBe(2);
+    expect(said.filter((line) => line.includes("the audit file was deleted while it was in use"))).not.toHaveLength(0);
+  });
+
+  it("refuses requests while its folder is gone, and takes them again when that is back", async () => {
+    const directory = join(temporaryFolder(), "logs");
+    mkdirSync(directory);
+    const { audit, lines } = await createAuditBench([plain], { directory });
+    rmSync(directory, { recursive: true });
+    for (let attempt = 0; attempt < 2; attempt += 1) await expect(audit.request(request)).rejects.toMatchObject({ rule: "audit" });
+    expect(audit.health().ok).toBe(false);
+    mkdirSync(directory);
+    await audit.request(request);
+    expect([lines().length, audit.health().ok]).toEqual([1, true]);
+  });
+
+  it("goes on in a new one when it was renamed and no signal came within half a minute", async () => {
+    const { audit, clock, directory, lines } = await createAuditBench();
+    const path = join(directory, "audit.log");
+    renameSync(path, `${path}.1`);
+    await clock.advance(2_000);
+    for (let seconds = 0; seconds < 30; seconds += 2) {
+      await audit.request(request);
+      await clock.advance(2_000);
+    }
+    expect([existsSync(path), lines("audit.log.1").length]).toEqual([false, 16]);
+    await audit.request(request);
+    expect([lines().length, lines("audit.log.1").length]).toEqual([1, 16]);
+  });
+
+  it("that was cut goes on, and the log says so", async () => {
+    const said: string[] = [];
+    const { audit, directory, lines } = await createAuditBench([plain], { log: createLog({ level: "warn", format: "json", write: (line) => said.push(line), now: () => 0 }) });
+    await audit.request(request);
+    await audit.request(request);
+    truncateSync(join(directory, "audit.log"));
+    await audit.request(request);
+    expect([lines().length, said.filter((line) => line.includes("the audit file was cut")).length]).toEqual([1, 1]);
   });
 
   it("goes on in the old one when the new one is a link or cannot be had", async () => {
