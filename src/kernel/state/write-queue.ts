@@ -4,7 +4,7 @@
  * disturb the others; one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
  */
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { assert, ownWords, StewardError, toStewardError, type Code } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { censusKey, houseText, KEY_WRITES } from "./house.ts";
@@ -35,6 +35,8 @@ const GROUP_WRITES = 10_000;
 const STRETCH_MS = 8;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
 const USABLE_SHARE = 0.9;
+/** Failures of the disk and its like: their stack says nothing. */
+const EXPECTED: ReadonlySet<Code> = new Set(["disk_full", "not_ready"]);
 /** The most that one write adds to a file beside its value: a page on each level of its tree and of the tree of free pages. */
 const WRITE_BYTES = 16 * 4096;
 /** How often readers of processes that died are looked for; they would keep pages from being used again. */
@@ -402,7 +404,7 @@ export class WriteQueue {
     this.#unstored.clear();
     // A lost file is looked at anew each time; after a recovery two writes have just shown whether the file takes them.
     this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
-    log.error("a write could not be stored", { error, path: file.path, changes: group.done.length + behind.length });
+    log.error("a write could not be stored", { ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }), path: file.path, changes: group.done.length + behind.length });
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
     const again: Pending[] = [];
