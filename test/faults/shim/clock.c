@@ -1,8 +1,8 @@
 /*
  * A wall clock that a test sets, and a boot of the machine that it names; loaded by LD_PRELOAD.
  *
- *   STEWARD_SHIM_WALL  path of a file of 8 bytes: seconds that the wall clock is off, a little-endian integer, mapped and read at each call
- *   STEWARD_SHIM_BOOT  path of a file that is read instead of /proc/sys/kernel/random/boot_id
+ *   SHIM_WALL  path of a file of 8 bytes: seconds that the wall clock is off, a little-endian integer, mapped and read at each call
+ *   SHIM_BOOT  path of a file that is read instead of /proc/sys/kernel/random/boot_id
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ static const volatile int64_t *wall;
 static const char *boot;
 
 __attribute__((constructor)) static void start(void) {
-  const char *path = getenv("STEWARD_SHIM_WALL");
-  boot = getenv("STEWARD_SHIM_BOOT");
+  const char *path = getenv("SHIM_WALL");
+  boot = getenv("SHIM_BOOT");
   int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   void *map = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);

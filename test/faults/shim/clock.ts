@@ -17,7 +17,7 @@ export function createShimClock(library: string): ShimClock {
   const folder = temporaryFolder();
   const [wall, boot] = [join(folder, "wall"), join(folder, "boot_id")];
   const clock: ShimClock = {
-    env: { LD_PRELOAD: library, STEWARD_SHIM_WALL: wall, STEWARD_SHIM_BOOT: boot },
+    env: { LD_PRELOAD: library, SHIM_WALL: wall, SHIM_BOOT: boot },
     setWall(offsetSeconds) {
       const bytes = Buffer.alloc(8);
       bytes.writeBigInt64LE(BigInt(offsetSeconds));
