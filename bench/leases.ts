@@ -14,6 +14,8 @@ import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";
 import { createStateFactory } from "../src/kernel/state/state-factory.ts";
 import type { Env } from "../src/kernel/state/types.ts";
+import { openExpiryClock } from "../src/tokens/vault/expiry/stored-clock.ts";
+import { expiryTables } from "../src/tokens/vault/expiry/tables.ts";
 import { createLeases, type LeasesService } from "../src/tokens/vault/leases/leases.ts";
 import { leaseTables } from "../src/tokens/vault/leases/tables.ts";
 import type { RevokeBackend } from "../src/tokens/vault/types.ts";
@@ -27,9 +29,11 @@ const log = createLog({ level: "warn", format: "text", write: (line) => process.
 const { gc } = globalThis as { gc?: (options: { type: "major"; flavor: "last-resort"; execution: "sync" }) => void };
 if (gc === undefined) throw new Error("run it with --expose-gc: the figure is what is left after a collection");
 
-/** Wall time that the bench can set ahead, so that all leases are due at once. */
+/** Time that the bench can set ahead, so that all leases are due at once. */
 let aheadMs = 0;
-const clock: Clock = { ...systemClock, now: () => Date.now() + aheadMs };
+const clock: Clock = {
+  now: () => systemClock.now() + aheadMs, monotonic: () => systemClock.monotonic() + aheadMs, timer: (atMs, run) => systemClock.timer(atMs - aheadMs, run),
+};
 
 interface Open {
   readonly env: Env;
@@ -37,9 +41,9 @@ interface Open {
 }
 
 async function open(directory: string, revoke: RevokeBackend): Promise<Open> {
-  const env = await createStateFactory({ directory, clock, log }).open({ name: "tokens", tables: leaseTables, schema: 1, derived: false, maxBytes: 2 ** 32 });
+  const env = await createStateFactory({ directory, clock, log }).open({ name: "tokens", tables: [...expiryTables, ...leaseTables], schema: 1, derived: false, maxBytes: 2 ** 32 });
   await env.keyring?.unseal(Buffer.alloc(32, 7));
-  const leases = createLeases({ env, clock, ids: systemIds, log, revoke });
+  const leases = createLeases({ env, clock: await openExpiryClock({ env, clock, log }), ids: systemIds, log, revoke });
   await leases.start();
   return { env, leases };
 }

@@ -5,6 +5,7 @@ import type { Env } from "../kernel/state/types.ts";
 import type { TokensDeps, TokensOptions } from "./service.ts";
 import { tokensStore } from "./stores.ts";
 import { openAudit } from "./vault/audit/audit.ts";
+import { openExpiryClock } from "./vault/expiry/stored-clock.ts";
 import { openIdentity } from "./vault/mounts/identity.ts";
 import { newRootId, putRoot, ROOT_PATH } from "./vault/root.ts";
 import { openSeal } from "./vault/seal/seal.ts";
@@ -41,7 +42,8 @@ async function make(env: Env, { clock, ids, log }: Omit<TokensDeps, "state" | "o
       token: undefined, data: undefined, remote: undefined, wrapTtlMs: undefined, granting: [], allowed: true,
     };
     await audit.request(request);
-    const tokens = await createTokens({ env, clock, ids, log, limits: () => ({ defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0 }) });
+    const expiry = await openExpiryClock({ env, clock, log });
+    const tokens = await createTokens({ env, clock: expiry, ids, log, limits: () => ({ defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0 }) });
     const [identity, id] = [await openIdentity(env, ids), newRootId(ids)];
     const { entry } = await env.write((tx) => putRoot(tx, { tokens, identity, id }));
     await audit.response(request, { auth: { id, entry } });

@@ -1,6 +1,7 @@
 /** The environment of the tokens service as data: who opens, checks or backs it up reads the same shapes (KERNEL §2). */
 import type { EnvSpec } from "../kernel/state/types.ts";
 import { auditTables } from "./vault/audit/tables.ts";
+import { expiryTables } from "./vault/expiry/tables.ts";
 import { leaseTables } from "./vault/leases/tables.ts";
 import { mountTables } from "./vault/mounts/tables.ts";
 import { policyTables } from "./vault/policies/policies.ts";
@@ -13,7 +14,7 @@ const SCHEMA = 1;
 /** Everything sealed: mounts, policies, tokens, leases, salts. */
 export const tokensStore: Omit<EnvSpec, "directory"> = {
   name: "tokens", schema: SCHEMA, derived: false, maxBytes: 8 * GIB,
-  tables: [...mountTables, ...policyTables, ...tokenTables, ...leaseTables, ...auditTables],
+  tables: [...mountTables, ...policyTables, ...expiryTables, ...tokenTables, ...leaseTables, ...auditTables],
 };
 
 /** All of the above. */

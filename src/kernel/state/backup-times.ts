@@ -17,11 +17,16 @@ export function parseTimeOfDay(text: string): TimeOfDay | undefined {
   return hour === undefined || minute === undefined ? undefined : { hour: Number(hour), minute: Number(minute) };
 }
 
+/** Whether a backup was dated by a clock that was wrong: then or now. */
+export function isDatedAhead(madeAtMs: number, nowMs: number): boolean {
+  return madeAtMs > nowMs + AHEAD_MS;
+}
+
 /** What the decision needs; times in milliseconds since 1970. */
 export interface DueFacts {
   readonly nowMs: number;
   readonly at: TimeOfDay;
-  /** Of the newest complete backup. */
+  /** Of the newest complete backup that is not dated ahead. */
   readonly newestMs: number | undefined;
   /** How long the process runs. */
   readonly upMs: number;
@@ -33,6 +38,6 @@ export function isBackupDue({ nowMs, at, newestMs, upMs }: DueFacts): boolean {
   moment.setHours(at.hour, at.minute, 0, 0);
   if (moment.getTime() > nowMs) moment.setDate(moment.getDate() - 1);
   const lastMs = moment.getTime();
-  const isCovered = newestMs !== undefined && newestMs >= lastMs && newestMs <= nowMs + AHEAD_MS;
+  const isCovered = newestMs !== undefined && newestMs >= lastMs && !isDatedAhead(newestMs, nowMs);
   return !isCovered && (upMs >= SETTLED_MS || lastMs >= nowMs - upMs);
 }

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDatedAhead } from "./backup-times.ts";
 import { MANIFEST } from "./folder-backup.ts";
 import type { BackupManifest } from "./folder-backup.ts";
 
@@ -32,9 +33,13 @@ export async function removeIncomplete(directory: string): Promise<void> {
   for (const name of names(directory)) if (!existsSync(join(directory, name, MANIFEST))) await rm(join(directory, name), { recursive: true, force: true });
 }
 
-/** Keeps one and the newest others, `keep` in all; gives the names of those taken away. One that was dated by a wrong clock cannot push the new one out. */
-export async function removeOldest(directory: string, keep: number, fresh: string): Promise<string[]> {
-  const old = keptBackups(directory).filter(({ name }) => name !== fresh).slice(keep - 1);
+/**
+ * Keeps one and the newest others, `keep` in all; gives the names of those taken away. Those dated ahead of `nowMs` by a wrong clock
+ * count as the oldest, so that they push no new ones out.
+ */
+export async function removeOldest(directory: string, { keep, fresh, nowMs }: { readonly keep: number; readonly fresh: string; readonly nowMs: number }): Promise<string[]> {
+  const others = keptBackups(directory).filter(({ name }) => name !== fresh);
+  const old = [...others.filter(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs)), ...others.filter(({ madeAtMs }) => isDatedAhead(madeAtMs, nowMs))].slice(keep - 1);
   for (const { name } of old) {
     await rm(join(directory, name, MANIFEST), { force: true }); // half taken away, it must not look complete
     await rm(join(directory, name), { recursive: true, force: true });

@@ -12,7 +12,7 @@ import type { Log } from "../base/log.ts";
 import type { Component, Health } from "../supervisor/component.ts";
 import { createScheduler } from "../supervisor/scheduler.ts";
 import type { RunBackup } from "./backup-job.ts";
-import { isBackupDue } from "./backup-times.ts";
+import { isBackupDue, isDatedAhead } from "./backup-times.ts";
 import type { TimeOfDay } from "./backup-times.ts";
 import { placesElsewhere, storeNames, type StorePlace } from "./folder-backup.ts";
 import { backupName, keptBackups, removeIncomplete, removeOldest } from "./kept-backups.ts";
@@ -100,7 +100,8 @@ class Keeper {
   #isDue(): boolean {
     const { clock } = this.#deps;
     const { at, target } = this.#options;
-    return isBackupDue({ nowMs: clock.now(), at, newestMs: keptBackups(target)[0]?.madeAtMs, upMs: clock.monotonic() - this.#startedMs });
+    const nowMs = clock.now();
+    return isBackupDue({ nowMs, at, newestMs: keptBackups(target).find(({ madeAtMs }) => !isDatedAhead(madeAtMs, nowMs))?.madeAtMs, upMs: clock.monotonic() - this.#startedMs });
   }
 
   async #make(signal: AbortSignal): Promise<void> {
@@ -116,7 +117,7 @@ class Keeper {
     const name = backupName(clock.now());
     try {
       const { stores: made } = await run({ directory, target: join(target, name), derived, elsewhere, version }, signal);
-      const removed = await removeOldest(target, keep, name);
+      const removed = await removeOldest(target, { keep, fresh: name, nowMs: clock.now() });
       log.info("a backup was made and tested", { path: join(target, name), stores: made.length, bytes: made.reduce((sum, { bytes }) => sum + bytes, 0), removed: removed.length });
     } catch (error) {
       await rm(join(target, name), { recursive: true, force: true });

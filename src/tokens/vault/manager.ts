@@ -17,6 +17,7 @@ import { createCore } from "./core/core.ts";
 import type { Core } from "./core/types.ts";
 import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
+import { openExpiryClock, type StoredClock } from "./expiry/stored-clock.ts";
 import { envelope } from "./http/envelope.ts";
 import { createLeases, type LeasesService } from "./leases/leases.ts";
 import { openIdentity, type VaultIdentity } from "./mounts/identity.ts";
@@ -70,16 +71,17 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const { env, clock, ids, log, observe = unobserved } = deps;
   const identity = await openIdentity(env, ids);
   const cluster = { name: identity.clusterName, id: identity.clusterId };
-  const tokens = await createTokens({ env, clock, ids, log: log.child("tokens"), limits: () => SYSTEM_LIMITS });
-  const policies = createPolicies({ env, clock });
-  const leases = createLeases({ env, clock, ids, log, revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe) });
+  const expiry = await openExpiryClock({ env, clock, log: log.child("expiry") });
+  const tokens = await createTokens({ env, clock: expiry, ids, log: log.child("tokens"), limits: () => SYSTEM_LIMITS });
+  const policies = createPolicies({ env, clock: { now: () => expiry.latest() } });
+  const leases = createLeases({ env, clock: expiry, ids, log, revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe) });
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
   const wrapping = createWrapping({ env, tokens, clock, envelope });
   const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
   const stopping = new AbortController();
   const ends = withLogins(leases, tokens, stopping.signal);
   const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
-  const authDeps = { env, tokens, policies, clock, ids, limits: () => SYSTEM_LIMITS };
+  const authDeps = { env, tokens, policies, clock, expiry, ids, limits: () => SYSTEM_LIMITS };
   const fixed = [
     fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
     fixedMount("auth/token/", "auth", authFactories.token(authDeps)),
@@ -103,10 +105,11 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
-      return stopAll({ tokens, leases, mounts, audit, log }, deadlineMs);
+      return stopAll({ tokens, leases, mounts, audit, expiry, log }, deadlineMs);
     },
   };
   try {
+    expiry.start();
     await mounts.open();
     await leases.start();
     await tokens.component.start(new AbortController().signal, (error) => log.error("tokens do not end at their times any more", { error: toStewardError(error) }));
@@ -134,12 +137,13 @@ interface Parts {
   readonly leases: LeasesService;
   readonly mounts: Mounts;
   readonly audit: AuditService;
+  readonly expiry: StoredClock;
   readonly log: Log;
 }
 
-async function stopAll({ tokens, leases, mounts, audit, log }: Parts, deadlineMs: number): Promise<void> {
+async function stopAll({ tokens, leases, mounts, audit, expiry, log }: Parts, deadlineMs: number): Promise<void> {
   const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs)]);
-  ends.push(...await Promise.allSettled([mounts.close(), audit.close()]));
+  ends.push(...await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()]));
   for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
 }
 

@@ -116,6 +116,17 @@ describe("nightly backups", () => {
     expect(readdirSync(target)).toEqual([backupName(night)]);
   });
 
+  it("are one a night after the clock was set back for years, and push out those dated ahead first", async () => {
+    const { clock, target, backups, jobs } = await someNight(copy, { keep: 3 });
+    for (const days of [2_998, 2_999, 3_000]) await copy({ directory: "", target: join(target, backupName(night + days * DAY_MS)), derived: [], version: "" }, never);
+    for (let minute = 0; minute < 2 * 24 * 60; minute += 10) {
+      await backups.look(never);
+      clock.nowMs += 10 * 60_000;
+    }
+    expect(jobs).toHaveLength(2);
+    expect(readdirSync(target).sort()).toEqual([backupName(night), backupName(night + DAY_MS), backupName(night + 3_000 * DAY_MS)]);
+  });
+
   it("do nothing for a folder whose stores are all made anew, and are no failure when they are stopped", async () => {
     const idle = await someNight(copy, { derived: () => ["test"] });
     await idle.backups.look(never);

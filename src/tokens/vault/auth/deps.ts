@@ -2,6 +2,7 @@
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Env } from "../../../kernel/state/types.ts";
+import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { TokenStore } from "../token-store/token-store.ts";
 import type { TtlLimits } from "../token-store/ttl.ts";
 import type { Policies } from "../types.ts";
@@ -13,6 +14,8 @@ export interface AuthDeps {
   readonly tokens: TokenStore;
   readonly policies: Policies;
   readonly clock: Clock;
+  /** What ends of their own, e.g. of secret ids, are counted by. */
+  readonly expiry: ExpiryClock;
   readonly ids: Ids;
   /** Lease times of `auth/token/`. */
   readonly limits: () => TtlLimits;

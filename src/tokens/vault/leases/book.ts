@@ -1,25 +1,20 @@
 /** The changes that leases go through, each inside a transaction of its caller's: rows, the tables that lead to them and timers move together. */
-import { create } from "@bufbuild/protobuf";
-import { LeaseClockRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { LeaseRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Tx } from "../../../kernel/state/types.ts";
-import type { ClockMark, LeaseClock } from "./lease-clock.ts";
-import { endedTokens, endingLeases, irrevocableLeases, leaseClockRow, leaseIds, leases, leaseTokens } from "./tables.ts";
+import type { StoredClock } from "../expiry/stored-clock.ts";
+import { endedTokens, endingLeases, irrevocableLeases, leaseIds, leases, leaseTokens } from "./tables.ts";
 import { leaseTimer } from "./timers.ts";
 
 /** Failed tries after which a lease is left alone (facts §1.6). */
 export const MOST_ATTEMPTS: number = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;
-/** The clock is marked with a change of leases when its mark is older than this, or the wall clock was set since. */
-const MARK_EVERY_MS = 10_000;
-const SET_BY_MS = 1_000;
 
 /** What changes are made with. */
 export interface BookDeps {
   readonly due: Due;
-  readonly clock: LeaseClock;
+  readonly clock: StoredClock;
   /** From 0 up to, not including, 1. */
   readonly random: () => number;
 }
@@ -35,27 +30,10 @@ export interface Book {
   fail(tx: Tx, seq: number, why: string): void;
   /** An irrevocable lease gets one more try. */
   retry(tx: Tx, seq: number): void;
-  /** Writes down where the clock stands. */
-  mark(tx: Tx): void;
-  /** Whether the mark is older than this, or the wall clock was set since. */
-  isMarkDue(everyMs: number): boolean;
 }
 
 /** The changes of one environment. */
 export function createBook({ due, clock, random }: BookDeps): Book {
-  let marked: ClockMark | undefined;
-  const isMarkDue = (everyMs: number): boolean => {
-    const { steadyMs, wallMs } = clock.mark();
-    return marked === undefined || steadyMs >= marked.steadyMs + everyMs || Math.abs(steadyMs - wallMs - (marked.steadyMs - marked.wallMs)) >= SET_BY_MS;
-  };
-  const mark = (tx: Tx): void => {
-    const fresh = clock.mark();
-    tx.put(leaseClockRow, "", create(LeaseClockRowSchema, { steadyMs: fresh.steadyMs, wallMs: fresh.wallMs }));
-    tx.after(() => (marked = fresh));
-  };
-  const markIfDue = (tx: Tx): void => {
-    if (isMarkDue(MARK_EVERY_MS)) mark(tx);
-  };
   return {
     add(tx, seq, row) {
       tx.put(leases, seq, row);
@@ -64,7 +42,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       const tokenEnded = row.tokenId !== "" && tx.get(endedTokens, row.tokenId) !== undefined;
       if (tokenEnded) tx.put(endingLeases, seq, true);
       due.set(tx, leaseTimer(seq), tokenEnded ? clock.now() : row.expiresAtMs);
-      markIfDue(tx);
+      clock.markIn(tx);
     },
     remove(tx, seq) {
       due.clear(tx, leaseTimer(seq));
@@ -75,7 +53,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       if (row.tokenId !== "") tx.delete(leaseTokens, [row.tokenId, seq]);
       tx.delete(endingLeases, seq);
       tx.delete(irrevocableLeases, seq);
-      markIfDue(tx);
+      clock.markIn(tx);
       return true;
     },
     end(tx, seq) {
@@ -105,8 +83,6 @@ export function createBook({ due, clock, random }: BookDeps): Book {
       tx.put(endingLeases, seq, true);
       due.set(tx, leaseTimer(seq), clock.now());
     },
-    mark,
-    isMarkDue,
   };
 }
 

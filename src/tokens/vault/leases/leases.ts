@@ -3,32 +3,27 @@
  * replaces that record in one change; at its time, or when somebody says so, its backend is asked to revoke it, again and again,
  * and what stays refused stays in sight (KERNEL §4, facts §1.6).
  */
-import type { Clock } from "../../../kernel/base/clock.ts";
-import { assert, StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import { assert, StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import { createDue } from "../../../kernel/state/due.ts";
 import type { Env, Snapshot } from "../../../kernel/state/types.ts";
+import type { StoredClock } from "../expiry/stored-clock.ts";
 import type { LeaseInfo, Leases, RevokeBackend } from "../types.ts";
 import { createBook, isKey } from "./book.ts";
 import { BATCH, CHUNK, createEnding, PARALLEL } from "./ending.ts";
-import { createLeaseClock } from "./lease-clock.ts";
 import { namesBelow } from "./names.ts";
 import { createRecords, ORPHAN_LIFE_MS } from "./records.ts";
 import { REVOKE_DEADLINE_MS, type StoredLease } from "./revoker.ts";
 import { leaseInfo, leaseName, leaseRow } from "./rows.ts";
 import { createSweeps } from "./sweeps.ts";
-import { endingLeases, irrevocableLeases, LEASE_TIMERS, leaseClockRow, leaseIds, leases, orphans } from "./tables.ts";
+import { endingLeases, irrevocableLeases, LEASE_TIMERS, leaseIds, leases, orphans } from "./tables.ts";
 import { parseTimer } from "./timers.ts";
-
-/** The clock is looked at this often, and marked when it was set or the mark is older than the other. */
-const LOOK_EVERY_MS = 10_000;
-const MARK_EVERY_MS = 60_000;
 
 /** What leases work with. The environment holds `leaseTables`. */
 export interface LeasesDeps {
   readonly env: Env;
-  readonly clock: Clock;
+  readonly clock: StoredClock;
   readonly ids: Ids;
   readonly log: Log;
   readonly revoke: RevokeBackend;
@@ -57,15 +52,13 @@ export interface LeasesService extends Leases {
 
 /** The leases of an environment. */
 export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): LeasesService {
-  const { env, ids } = deps;
+  const { clock, env, ids } = deps;
   const log = deps.log.child("leases");
-  const clock = createLeaseClock(deps.clock);
   const due = createDue({ env, clock, log }, LEASE_TIMERS.name, LEASE_TIMERS.rows);
   const book = createBook({ due, clock, random: () => Buffer.from(ids.bytes(4)).readUInt32LE() / 2 ** 32 });
   const records = createRecords({ env, due, clock, log, orphanLifeMs: options.orphanLifeMs ?? ORPHAN_LIFE_MS });
   let stop = new AbortController();
   let nextSeq: number | undefined;
-  let marking: Disposable | undefined;
   const ending = createEnding({ env, book, clock, revoke: deps.revoke, deadlineMs: options.revokeDeadlineMs ?? REVOKE_DEADLINE_MS, stopping: () => stop.signal });
   const sweeps = createSweeps({ env, book, due, clock, ending });
   const runner = due.run(async (timerIds, signal) => {
@@ -76,13 +69,6 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     for (const timer of timers) await sweeps.run(timer, signal);
   }, { batch: BATCH, parallel: PARALLEL });
 
-  const markLater = (): void => {
-    marking = clock.timer(clock.monotonic() + LOOK_EVERY_MS, () => {
-      markLater();
-      if (!book.isMarkDue(MARK_EVERY_MS) || env.read((snapshot) => snapshot.count(leases)) === 0) return;
-      env.write((tx) => book.mark(tx), { urgent: true }).catch((thrown: unknown) => log.warn("the clock of leases could not be marked", { error: toStewardError(thrown) }));
-    });
-  };
   const seqAfterAll = (): number => {
     assert(nextSeq !== undefined, "the leases were started");
     return nextSeq;
@@ -150,17 +136,13 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
     },
     async start() {
       stop = new AbortController();
-      const { mark, last } = env.read((snapshot) => ({ mark: snapshot.get(leaseClockRow, ""), last: [...snapshot.range(leases, { reverse: true, limit: 1 })][0]?.[0] ?? 0 }));
-      if (mark !== undefined) clock.resume(mark);
+      const last = env.read((snapshot) => [...snapshot.range(leases, { reverse: true, limit: 1 })][0]?.[0] ?? 0);
       nextSeq = Math.max(nextSeq ?? 0, last + 1);
       const left = await records.recover();
       if (left > 0) log.warn("requests that were under way when Steward ended may have made tokens that nobody has: they are shown as orphans until the last of them has expired", { orphans: left });
       await runner.start(stop.signal, () => {});
-      markLater();
     },
     async stop(deadlineMs) {
-      marking?.[Symbol.dispose]();
-      marking = undefined;
       stop.abort(new StewardError("cancelled", "the leases stop"));
       await runner.stop(deadlineMs);
     },

@@ -7,10 +7,10 @@ import type { Log } from "../../../kernel/base/log.ts";
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { IntentRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Data } from "../../logical/types.ts";
 import type { Intent, Leases } from "../types.ts";
 import { LONGEST_PATH } from "./book.ts";
-import type { LeaseClock } from "./lease-clock.ts";
 import { intentRow, orphanInfo, orphanRow } from "./rows.ts";
 import { intents, leases, orphans } from "./tables.ts";
 import { orphanTimer } from "./timers.ts";
@@ -28,7 +28,7 @@ const LONGEST_ABOUT = 16 * 1024;
 export interface RecordDeps {
   readonly env: Env;
   readonly due: Due;
-  readonly clock: LeaseClock;
+  readonly clock: ExpiryClock;
   readonly log: Log;
   readonly orphanLifeMs: number;
 }

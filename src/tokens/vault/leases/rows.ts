@@ -6,8 +6,8 @@ import { base62Digits } from "../../../kernel/base/ids.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import { isRawNumber, parseExact } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
+import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { LeaseInfo, LeaseSpec, Orphan } from "../types.ts";
-import type { LeaseClock } from "./lease-clock.ts";
 import { tokenId } from "./tables.ts";
 
 /** Characters of a lease id behind its path (RESOLUTIONS §2, Identifiers). */
@@ -39,9 +39,9 @@ export function leaseRow(spec: LeaseSpec, id: string, times: { readonly nowMs: n
 }
 
 /** What a lease looks like from outside; `irrevocable` is what its row does not say. */
-export function leaseInfo(row: LeaseRow, clock: LeaseClock, irrevocable: boolean): LeaseInfo {
+export function leaseInfo(row: LeaseRow, clock: ExpiryClock, irrevocable: boolean): LeaseInfo {
   return {
-    id: row.id, path: pathOf(row.id), issuedAtMs: clock.toWall(row.issuedAtMs), expiresAtMs: clock.toWall(row.expiresAtMs), renewable: row.renewable,
+    id: row.id, path: pathOf(row.id), issuedAtMs: clock.toWall(row.issuedAtMs, row.issuedAtMs), expiresAtMs: clock.toWall(row.expiresAtMs, row.issuedAtMs), renewable: row.renewable,
     irrevocable: irrevocable ? row.failure : undefined, attempts: row.attempts,
   };
 }
@@ -63,9 +63,9 @@ export function orphanRow(intent: IntentRow, rest: { readonly reason: string; re
 }
 
 /** What an orphan looks like from outside. */
-export function orphanInfo(requestId: string, row: OrphanRow, clock: LeaseClock): Orphan {
+export function orphanInfo(requestId: string, row: OrphanRow, clock: ExpiryClock): Orphan {
   return {
-    requestId, path: row.path, beganAtMs: clock.toWall(row.beganAtMs), untilMs: clock.toWall(row.untilMs), about: JSON.parse(row.aboutJson) as Data, reason: row.reason,
+    requestId, path: row.path, beganAtMs: clock.toWall(row.beganAtMs, row.beganAtMs), untilMs: clock.toWall(row.untilMs, row.beganAtMs), about: JSON.parse(row.aboutJson) as Data, reason: row.reason,
   };
 }
 

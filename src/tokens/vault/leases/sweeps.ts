@@ -6,9 +6,9 @@ import { create } from "@bufbuild/protobuf";
 import { PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
+import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { Book } from "./book.ts";
 import { CHUNK, type Below, type Ending } from "./ending.ts";
-import type { LeaseClock } from "./lease-clock.ts";
 import { endedTokens, leases, leaseTokens, prefixSweeps, tokenId } from "./tables.ts";
 import { prefixTimer, tokenTimer, type Timer } from "./timers.ts";
 
@@ -20,7 +20,7 @@ export interface SweepsDeps {
   readonly env: Env;
   readonly book: Book;
   readonly due: Due;
-  readonly clock: LeaseClock;
+  readonly clock: ExpiryClock;
   readonly ending: Ending;
 }
 

@@ -4,8 +4,8 @@
  * that lead to them are walked without opening one of them.
  */
 import { hash } from "node:crypto";
-import { IntentRowSchema, LeaseClockRowSchema, OrphanRowSchema, PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
-import type { IntentRow, LeaseClockRow, LeaseRow, OrphanRow, PrefixSweepRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import { IntentRowSchema, OrphanRowSchema, PrefixSweepRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
+import type { IntentRow, LeaseRow, OrphanRow, PrefixSweepRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import { dueTables } from "../../../kernel/state/due.ts";
 import { numberKey, stringKey, tupleKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
@@ -62,9 +62,6 @@ export const endedTokens: Table<string, number> = defineTable({ name: "lease_end
 /** Prefixes whose leases are to end. */
 export const prefixSweeps: Table<string, PrefixSweepRow> = defineTable({ name: "lease_prefix_sweeps", key: stringKey, value: protobufCodec(PrefixSweepRowSchema), limit: { rows: SWEEP_LIMIT } });
 
-/** One row, under the empty name. */
-export const leaseClockRow: Table<string, LeaseClockRow> = defineTable({ name: "lease_clock", key: stringKey, value: protobufCodec(LeaseClockRowSchema), limit: { rows: 1 } });
-
 /** What a token is called in these tables: 128 bits of a digest of its key, short because every lease has it twice. */
 export function tokenId(tokenKey: string): string {
   return hash("sha256", tokenKey, "base64url").slice(0, 22);
@@ -72,6 +69,6 @@ export function tokenId(tokenKey: string): string {
 
 /** All of the above, for the environment `tokens`. */
 export const leaseTables: readonly AnyTable[] = [
-  ...([leases, leaseIds, leaseTokens, endingLeases, irrevocableLeases, intents, orphans, endedTokens, prefixSweeps, leaseClockRow] as readonly unknown[] as readonly AnyTable[]),
+  ...([leases, leaseIds, leaseTokens, endingLeases, irrevocableLeases, intents, orphans, endedTokens, prefixSweeps] as readonly unknown[] as readonly AnyTable[]),
   ...dueTables(LEASE_TIMERS.name, LEASE_TIMERS.rows),
 ];

@@ -28,12 +28,14 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** What policies stand on; `env` holds `policyTables`. */
 export interface PoliciesDeps {
   readonly env: Env;
-  readonly clock: Clock;
+  /** Wall time, which rules may end by. */
+  readonly clock: Pick<Clock, "now">;
 }
 
 interface Compiled {
   readonly acl: Acl;
-  /** A rule ends then. */
+  /** When it was compiled, and when a rule ends: it holds in between. */
+  readonly fromMs: number;
   readonly untilMs: number;
 }
 
@@ -56,7 +58,7 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       const text = get(name)?.text;
       return text === undefined ? [] : [{ name, rules: parsePolicy(text) }];
     });
-    return { acl: compileAcl(policies, nowMs), untilMs: firstEnd(policies.flatMap(({ rules }) => rules), nowMs) };
+    return { acl: compileAcl(policies, nowMs), fromMs: nowMs, untilMs: firstEnd(policies.flatMap(({ rules }) => rules), nowMs) };
   }
 
   return {
@@ -92,7 +94,8 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
       if (names.includes(ROOT_POLICY)) return rootAcl;
       const key = JSON.stringify(names);
       const known = compiled.get(key);
-      if (known !== undefined && clock.now() < known.untilMs) return known.acl;
+      const nowMs = clock.now();
+      if (known !== undefined && nowMs >= known.fromMs && nowMs < known.untilMs) return known.acl;
       const fresh = compile(names);
       compiled.delete(key);
       compiled.set(key, fresh);

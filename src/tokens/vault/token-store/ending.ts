@@ -7,7 +7,7 @@ import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import type { Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
-import { isLive } from "./rows.ts";
+import { isSpent } from "./rows.ts";
 import { tokenChildren, tokenRows } from "./tables.ts";
 
 /** Tokens that one change ends. */
@@ -69,7 +69,7 @@ class TokenEnding implements Ending {
     if (!timers.take(tx, key)) return false;
     const row = tx.get(tokenRows, key);
     if (row === undefined) return false;
-    if (!isLive(row, clock.now())) return this.#retire(tx, key);
+    if (isSpent(row, clock.now())) return this.#retire(tx, key);
     if (row.expiresAtMs !== undefined) timers.set(tx, key, row.expiresAtMs);
     return false;
   }

@@ -1,6 +1,7 @@
 /** From stored tokens to entries and back. */
 import { create } from "@bufbuild/protobuf";
 import { TokenMetaSchema, TokenRowSchema, type TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
+import type { ExpiryClock } from "../expiry/expiry-clock.ts";
 import type { TokenEntry, TokenSpec } from "../types.ts";
 
 /** A new token's row; its times are those of the store's clock. */
@@ -26,7 +27,12 @@ export function entryOf(key: string, row: TokenRow): TokenEntry {
   };
 }
 
-/** Whether a stored token may still be used. */
-export function isLive(row: Pick<TokenRow, "ending" | "numUses" | "expiresAtMs">, nowMs: number): boolean {
-  return !row.ending && row.numUses >= 0 && (row.expiresAtMs === undefined || nowMs < row.expiresAtMs);
+/** Whether a stored token may be used. One that may not can be usable again, see `ExpiryClock.isOver`. */
+export function isLive(row: Pick<TokenRow, "ending" | "numUses" | "expiresAtMs" | "createdAtMs" | "lastRenewalAtMs">, clock: ExpiryClock): boolean {
+  return !row.ending && row.numUses >= 0 && !clock.isOver(row.expiresAtMs, row.lastRenewalAtMs ?? row.createdAtMs);
+}
+
+/** Whether a stored token can never be used again and may be removed. */
+export function isSpent(row: Pick<TokenRow, "ending" | "numUses" | "expiresAtMs">, expiryMs: number): boolean {
+  return row.ending || row.numUses < 0 || (row.expiresAtMs !== undefined && expiryMs >= row.expiresAtMs);
 }

@@ -2,7 +2,6 @@
  * What tokens lie in. Values are sealed; keys are HMACs under a salt that is sealed itself, so that neither a token nor an accessor
  * can be found in the file, or be tried against it.
  */
-import { LeaseClockRowSchema, type LeaseClockRow } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
 import { TokenRoleRowSchema, TokenRowSchema, TokenSecretsRowSchema, type TokenRoleRow, type TokenRow, type TokenSecretsRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import { dueTables } from "../../../kernel/state/due.ts";
 import { stringKey, tupleKey } from "../../../kernel/state/keys.ts";
@@ -31,13 +30,10 @@ export const tokenChildren: Table<readonly [parent: string, child: string], true
   name: "token_children", key: tupleKey<readonly [string, string]>(), value: flagCodec, limit: { rows: TOKEN_LIMIT }, sealed: true,
 });
 
-/** How far the clock of tokens is ahead of the wall's, one row under an empty name. */
-export const tokenClock: Table<string, LeaseClockRow> = defineTable({ name: "token_clock", key: stringKey, value: protobufCodec(LeaseClockRowSchema), limit: { rows: 1 }, sealed: true });
-
 /** Rules that tokens are made by, by name; see `auth/token/roles`. */
 export const tokenRoles: Table<string, TokenRoleRow> = defineTable({ name: "token_roles", key: stringKey, value: protobufCodec(TokenRoleRowSchema), limit: { rows: 10_000 }, sealed: true });
 
 /** All of the above, timers included. */
 export const tokenTables: readonly AnyTable[] = [
-  ...([tokenSecrets, tokenRows, tokenChildren, tokenClock, tokenRoles] as readonly unknown[] as readonly AnyTable[]), ...dueTables(TOKEN_TIMERS.name, TOKEN_TIMERS.rows),
+  ...([tokenSecrets, tokenRows, tokenChildren, tokenRoles] as readonly unknown[] as readonly AnyTable[]), ...dueTables(TOKEN_TIMERS.name, TOKEN_TIMERS.rows),
 ];

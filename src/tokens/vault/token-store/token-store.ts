@@ -1,12 +1,8 @@
 /**
  * The tokens: who a secret is, until when, how often, and what came of it (facts §2.6). A service token is a row under the HMAC of
- * its id; a batch token is its own record. Times are those of a clock that never steps back, so that setting the wall clock back
- * lengthens no token's life; what is shown is wall time.
+ * its id; a batch token is its own record. Stored times are those of the expiry clock; what is shown is wall time.
  */
-import { create } from "@bufbuild/protobuf";
 import type { TokenRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
-import { LeaseClockRowSchema } from "../../../gen/steward/state/v1/tokens_leases_pb.ts";
-import type { Clock } from "../../../kernel/base/clock.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -14,14 +10,14 @@ import { Secret } from "../../../kernel/base/secret.ts";
 import { createDue, type Due } from "../../../kernel/state/due.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import type { Component } from "../../../kernel/supervisor/component.ts";
-import { createLeaseClock, type LeaseClock } from "../leases/lease-clock.ts";
+import type { StoredClock } from "../expiry/stored-clock.ts";
 import type { MadeToken, TokenEntry, Tokens, TokenSpec } from "../types.ts";
 import { createBatchTokens, type BatchTokens } from "./batch.ts";
 import { createTokenCache, type KnownToken, type TokenCache } from "./cache.ts";
 import { createEnding, type EndHook, type Ending } from "./ending.ts";
 import { entryOf, isLive, rowOf } from "./rows.ts";
 import { openTokenSecrets, type TokenSecrets } from "./secrets.ts";
-import { TOKEN_TIMERS, tokenChildren, tokenClock, tokenRows } from "./tables.ts";
+import { TOKEN_TIMERS, tokenChildren, tokenRows } from "./tables.ts";
 import { effectiveTtl, type TtlLimits } from "./ttl.ts";
 
 /** How the id of a service token begins (RESOLUTIONS T19). */
@@ -40,7 +36,7 @@ const TOGETHER = 32;
 /** What tokens work with. `env` holds `tokenTables` and is unsealed; `limits` are those of the mount `auth/token/`. */
 export interface TokensDeps {
   readonly env: Env;
-  readonly clock: Clock;
+  readonly clock: StoredClock;
   readonly ids: Ids;
   readonly log: Log;
   readonly limits: () => TtlLimits;
@@ -71,17 +67,14 @@ export interface TokenStore extends Tokens {
 /** The tokens of an environment. To be made anew after it was sealed. Throws `sealed`. */
 export async function createTokens(deps: TokensDeps): Promise<TokenStore> {
   const secrets = await openTokenSecrets(deps.env, deps.ids);
-  const clock = createLeaseClock(deps.clock);
-  const mark = deps.env.read((snapshot) => snapshot.get(tokenClock, ""));
-  if (mark !== undefined) clock.resume(mark);
-  return new EnvTokens(deps, { secrets, clock });
+  return new EnvTokens(deps, secrets);
 }
 
 class EnvTokens implements TokenStore {
   readonly component: Component;
   readonly #deps: TokensDeps;
   readonly #secrets: TokenSecrets;
-  readonly #clock: LeaseClock;
+  readonly #clock: StoredClock;
   readonly #timers: Due;
   readonly #batch: BatchTokens;
   readonly #cache: TokenCache<KnownToken> = createTokenCache();
@@ -91,7 +84,8 @@ class EnvTokens implements TokenStore {
   readonly #issuers = new Map<string, (entry: TokenEntry) => Promise<RenewTerms>>();
   readonly #ending: Ending;
 
-  constructor(deps: TokensDeps, { secrets, clock }: { readonly secrets: TokenSecrets; readonly clock: LeaseClock }) {
+  constructor(deps: TokensDeps, secrets: TokenSecrets) {
+    const { clock } = deps;
     this.#deps = deps;
     this.#secrets = secrets;
     this.#clock = clock;
@@ -105,7 +99,7 @@ class EnvTokens implements TokenStore {
     const key = this.#secrets.keyOf(id);
     const batch = this.#open(id, key);
     if (batch === undefined) return this.byKey(key);
-    if (this.#clock.now() >= (batch.expiresAtMs ?? 0)) return undefined;
+    if (this.#clock.isOver(batch.expiresAtMs ?? 0, batch.createdAtMs)) return undefined;
     // What a batch token may do ends with the token it came from.
     return batch.parent !== undefined && this.byKey(batch.parent) === undefined ? undefined : this.#shown(batch);
   }
@@ -127,8 +121,8 @@ class EnvTokens implements TokenStore {
   createIn(tx: Tx, spec: TokenSpec): MadeToken {
     const nowMs = this.#clock.now();
     assert(spec.ttlMs > 0 || spec.type === "service", "a batch token has an end");
-    if (spec.parent !== undefined) this.#assertParent(tx, spec.parent, nowMs);
-    this.#mark(tx);
+    if (spec.parent !== undefined) this.#assertParent(tx, spec.parent);
+    this.#clock.markIn(tx);
     if (spec.type === "batch") return this.#createBatch(spec, nowMs);
     const id = spec.id ?? Secret.of(SERVICE_PREFIX + this.#deps.ids.base62(RANDOM_LENGTH), "token store");
     if (id.use((value) => value.length === 0 || value.length > MAX_ID_LENGTH)) throw new StewardError("invalid", `a token's id has 1 to ${MAX_ID_LENGTH} characters`, { field: "id", rule: "length" });
@@ -147,7 +141,7 @@ class EnvTokens implements TokenStore {
     return await this.#deps.env.write((tx) => {
       const nowMs = this.#clock.now();
       const row = tx.get(tokenRows, entry.key);
-      if (row === undefined || !isLive(row, nowMs)) return undefined;
+      if (row === undefined || !isLive(row, this.#clock)) return undefined;
       if (row.numUses > 0) row.numUses = row.numUses === 1 ? -1 : row.numUses - 1;
       if (row.numUses === -1) this.#timers.set(tx, entry.key, Math.min(row.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + LAST_USE_MS));
       this.#put(tx, entry.key, row);
@@ -166,16 +160,16 @@ class EnvTokens implements TokenStore {
       const nowMs = this.#clock.now();
       const row = tx.get(tokenRows, entry.key);
       // The last use of a token may be its renewal; that helps nobody and harms nobody.
-      if (row === undefined || !isLive({ ...row, numUses: 0 }, nowMs)) throw new StewardError("invalid", "token not found", { rule: "live" });
+      if (row === undefined || !isLive({ ...row, numUses: 0 }, this.#clock)) throw new StewardError("invalid", "token not found", { rule: "live" });
       if (!row.renewable || row.expiresAtMs === undefined) throw new StewardError("invalid", "lease is not renewable", { rule: "renewable" });
       const { usualMs, maxTtlMs, periodMs } = terms ?? { usualMs: row.creationTtlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
       const { ttlMs, warnings } = effectiveTtl({
-        incrementMs: incrementMs ?? 0, usualMs, periodMs, maxTtlMs, explicitMaxTtlMs: row.explicitMaxTtlMs, startedAtMs: row.createdAtMs, nowMs, limits: this.#deps.limits(),
+        incrementMs: incrementMs ?? 0, usualMs, periodMs, maxTtlMs, explicitMaxTtlMs: row.explicitMaxTtlMs, startedAtMs: nowMs - this.#clock.ageMs(row.createdAtMs), nowMs, limits: this.#deps.limits(),
       });
       row.expiresAtMs = nowMs + ttlMs;
       row.lastRenewalAtMs = nowMs;
       if (row.numUses !== -1) this.#timers.set(tx, entry.key, row.expiresAtMs);
-      this.#mark(tx);
+      this.#clock.markIn(tx);
       this.#put(tx, entry.key, row);
       return { entry: this.#shown(entryOf(entry.key, row)), warnings };
     });
@@ -188,8 +182,7 @@ class EnvTokens implements TokenStore {
   async accessors(signal: AbortSignal): Promise<readonly string[]> {
     const found: string[] = [];
     await this.#deps.env.scan(tokenRows, (batch) => {
-      const nowMs = this.#clock.now();
-      for (const [, row] of batch) if (isLive(row, nowMs)) found.push(row.accessor);
+      for (const [, row] of batch) if (isLive(row, this.#clock)) found.push(row.accessor);
     }, { sliceMs: SLICE_MS, signal });
     return found.toSorted();
   }
@@ -224,9 +217,9 @@ class EnvTokens implements TokenStore {
     return { id, entry: this.#shown({ ...entry, key: this.#secrets.keyOf(id) }) };
   }
 
-  #assertParent(tx: Tx, key: string, nowMs: number): void {
+  #assertParent(tx: Tx, key: string): void {
     const parent = tx.get(tokenRows, key);
-    if (parent === undefined || !isLive({ ...parent, numUses: 0 }, nowMs)) throw new StewardError("denied", "parent token lookup failed: no parent found", { rule: "parent" });
+    if (parent === undefined || !isLive({ ...parent, numUses: 0 }, this.#clock)) throw new StewardError("denied", "parent token lookup failed: no parent found", { rule: "parent" });
   }
 
   #open(id: Secret, key: string): TokenEntry | undefined {
@@ -248,7 +241,7 @@ class EnvTokens implements TokenStore {
   }
 
   #live({ row, entry }: KnownToken): TokenEntry | undefined {
-    return isLive(row, this.#clock.now()) ? this.#shown(entry) : undefined;
+    return isLive(row, this.#clock) ? this.#shown(entry) : undefined;
   }
 
   #put(tx: Tx, key: string, row: TokenRow): void {
@@ -256,22 +249,14 @@ class EnvTokens implements TokenStore {
     tx.after(() => this.#cache.forget(key));
   }
 
-  // While the clock is where the wall's is, as nearly always, nothing is to be said.
-  #mark(tx: Tx): void {
-    const { steadyMs, wallMs } = this.#clock.mark();
-    const before = tx.get(tokenClock, "");
-    if (Math.abs(steadyMs - wallMs - (before === undefined ? 0 : before.steadyMs - before.wallMs)) < 1_000) return;
-    tx.put(tokenClock, "", create(LeaseClockRowSchema, { steadyMs, wallMs }));
-  }
-
   /** An entry in wall times. */
   #shown(entry: TokenEntry): TokenEntry {
-    const aheadMs = this.#clock.now() - this.#clock.toWall(this.#clock.now());
-    if (aheadMs < 1_000) return entry;
     const { createdAtMs, expiresAtMs, lastRenewalAtMs } = entry;
+    const shiftMs = this.#clock.toWall(createdAtMs, lastRenewalAtMs ?? createdAtMs) - createdAtMs;
+    if (Math.abs(shiftMs) < 1_000) return entry;
     return {
-      ...entry, createdAtMs: createdAtMs - aheadMs,
-      expiresAtMs: expiresAtMs === undefined ? undefined : expiresAtMs - aheadMs, lastRenewalAtMs: lastRenewalAtMs === undefined ? undefined : lastRenewalAtMs - aheadMs,
+      ...entry, createdAtMs: createdAtMs + shiftMs,
+      expiresAtMs: expiresAtMs === undefined ? undefined : expiresAtMs + shiftMs, lastRenewalAtMs: lastRenewalAtMs === undefined ? undefined : lastRenewalAtMs + shiftMs,
     };
   }
 }

@@ -127,6 +127,27 @@ describe("secret ids", () => {
     expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ status: 202, warnings: ["Tidy operation is done; 1 secret ids were over."] });
   });
 
+  it("live no longer when the wall clock is set back", async () => {
+    const { bench, secret, login } = await createApp();
+    const { id } = await secret({ ttl: 60 });
+    bench.clock.step(-24 * HOUR_MS);
+    await login(id);
+    await bench.clock.advance(60_000);
+    await expect(login(id)).rejects.toMatchObject(MISMATCH);
+  });
+
+  it("are refused while the wall clock is far ahead, and are there when that is undone", async () => {
+    const { bench, secret, login } = await createApp();
+    const { id, accessor } = await secret({ ttl: 60 });
+    await bench.clock.advance(1_000);
+    bench.clock.step(100_000 * HOUR_MS);
+    await expect(login(id)).rejects.toMatchObject(MISMATCH);
+    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ warnings: ["Tidy operation is done; 0 secret ids were over."] });
+    bench.clock.step(-100_000 * HOUR_MS);
+    expect(await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, { data: { secret_id_accessor: accessor } })).toMatchObject({ expiration_time: new Date(bench.clock.now() + 59_000).toISOString() });
+    await login(id);
+  });
+
   it("go with their role", async () => {
     const { bench, secret, login, roleId } = await createApp();
     const { id } = await secret();

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../../src/kernel/base/ids.ts";
+import { openExpiryClock } from "../../../../src/tokens/vault/expiry/stored-clock.ts";
 import { createLeases } from "../../../../src/tokens/vault/leases/leases.ts";
 import { quietLog, temporaryFolder } from "../../../kernel/state/fixtures/tables.ts";
 import { openLeaseEnv } from "./fixtures/bench.ts";
@@ -39,7 +40,7 @@ it(`${KILLS} kills leave no token without a record: each is leased or shown as a
     for (const token of await mintUntilKilled(directory, platform, 10 + ((kill * 37) % 150))) stored.add(token);
     const env = await openLeaseEnv(directory);
     const leased = new Set<string>();
-    const leases = createLeases({ env, clock: systemClock, ids: systemIds, log: quietLog, revoke: ({ data }) => Promise.resolve(void leased.add(String(data["token"]))) });
+    const leases = createLeases({ env, clock: await openExpiryClock({ env, clock: systemClock, log: quietLog }), ids: systemIds, log: quietLog, revoke: ({ data }) => Promise.resolve(void leased.add(String(data["token"]))) });
     await leases.start();
     const shown = new Set(leases.orphans().map(({ requestId, reason }) => `${reason} ghs_${requestId}`));
     const made = existsSync(platform) ? readFileSync(platform, "utf8").trim().split("\n") : [];

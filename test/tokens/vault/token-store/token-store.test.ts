@@ -80,6 +80,34 @@ describe("a service token", () => {
     expect(tokens.lookup(young.id)).toBeUndefined();
   });
 
+  it("is refused while the wall clock is far ahead, is kept, and is good again when that is undone", async () => {
+    const bench = await createTokenBench();
+    const { tokens, clock } = bench;
+    const [service, batch] = [await tokens.create(specOf()), await tokens.create(specOf({ type: "batch" }))];
+    clock.step(100_000 * HOUR_MS);
+    await clock.advance(11_000);
+    expect([tokens.lookup(service.id), tokens.lookup(batch.id), tokens.byAccessor(service.entry.accessor)]).toEqual([undefined, undefined, undefined]);
+    expect(rows(bench)).toBe(1);
+    const meanwhile = await tokens.create(specOf({ ttlMs: 20_000 }));
+    expect((meanwhile.entry.expiresAtMs ?? 0) - clock.now()).toBe(20_000);
+    clock.step(-100_000 * HOUR_MS);
+    expect((tokens.lookup(service.id)?.expiresAtMs ?? 0) - clock.now()).toBe(HOUR_MS - 11_000);
+    expect(tokens.lookup(batch.id)).toBeDefined();
+    await clock.advance(21_000);
+    expect(tokens.lookup(meanwhile.id)).toBeUndefined();
+  });
+
+  it("is not renewed beyond its greatest life by the time that the machine was off", async () => {
+    const bench = await createTokenBench({ run: false });
+    const { id, entry } = await bench.tokens.create(specOf({ ttlMs: 400 * HOUR_MS, explicitMaxTtlMs: 500 * HOUR_MS }));
+    await bench.env.close();
+    bench.clock.step(300 * HOUR_MS);
+    const { tokens, clock } = await createTokenBench({ directory: bench.directory, clock: bench.clock, run: false });
+    expect((tokens.lookup(id)?.expiresAtMs ?? 0) - clock.now()).toBe(100 * HOUR_MS);
+    const renewed = await tokens.renew(entry, 400 * HOUR_MS);
+    expect((renewed.entry.expiresAtMs ?? 0) - clock.now()).toBe(200 * HOUR_MS);
+  });
+
   it("keeps that over a restart", async () => {
     const bench = await createTokenBench({ run: false });
     await bench.tokens.create(specOf());

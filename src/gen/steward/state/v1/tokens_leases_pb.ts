@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/state/v1/tokens_leases.proto.
  */
 export const file_steward_state_v1_tokens_leases: GenFile = /*@__PURE__*/
-  fileDesc("CiRzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19sZWFzZXMucHJvdG8SEHN0ZXdhcmQuc3RhdGUudjEizwEKCExlYXNlUm93EgoKAmlkGAEgASgJEhMKC21vdW50X3BvaW50GAIgASgJEhAKCHRva2VuX2lkGAMgASgJEhQKDGlzc3VlZF9hdF9tcxgEIAEoARIVCg1leHBpcmVzX2F0X21zGAUgASgBEhEKCXJlbmV3YWJsZRgGIAEoCBIRCglkYXRhX2pzb24YByABKAkSGgoSaW50ZXJuYWxfZGF0YV9qc29uGAggASgJEhAKCGF0dGVtcHRzGAkgASgNEg8KB2ZhaWx1cmUYCiABKAkiVwoJSW50ZW50Um93EgwKBHBhdGgYASABKAkSEwoLbW91bnRfcG9pbnQYAiABKAkSEwoLYmVnYW5fYXRfbXMYAyABKAESEgoKYWJvdXRfanNvbhgEIAEoCSJkCglPcnBoYW5Sb3cSDAoEcGF0aBgBIAEoCRITCgtiZWdhbl9hdF9tcxgCIAEoARIQCgh1bnRpbF9tcxgDIAEoARISCgphYm91dF9qc29uGAQgASgJEg4KBnJlYXNvbhgFIAEoCSIyCg5QcmVmaXhTd2VlcFJvdxIRCgliZWxvd19zZXEYASABKAQSDQoFZm9yY2UYAiABKAgiMwoNTGVhc2VDbG9ja1JvdxIRCglzdGVhZHlfbXMYASABKAESDwoHd2FsbF9tcxgCIAEoAWIGcHJvdG8z");
+  fileDesc("CiRzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19sZWFzZXMucHJvdG8SEHN0ZXdhcmQuc3RhdGUudjEizwEKCExlYXNlUm93EgoKAmlkGAEgASgJEhMKC21vdW50X3BvaW50GAIgASgJEhAKCHRva2VuX2lkGAMgASgJEhQKDGlzc3VlZF9hdF9tcxgEIAEoARIVCg1leHBpcmVzX2F0X21zGAUgASgBEhEKCXJlbmV3YWJsZRgGIAEoCBIRCglkYXRhX2pzb24YByABKAkSGgoSaW50ZXJuYWxfZGF0YV9qc29uGAggASgJEhAKCGF0dGVtcHRzGAkgASgNEg8KB2ZhaWx1cmUYCiABKAkiVwoJSW50ZW50Um93EgwKBHBhdGgYASABKAkSEwoLbW91bnRfcG9pbnQYAiABKAkSEwoLYmVnYW5fYXRfbXMYAyABKAESEgoKYWJvdXRfanNvbhgEIAEoCSJkCglPcnBoYW5Sb3cSDAoEcGF0aBgBIAEoCRITCgtiZWdhbl9hdF9tcxgCIAEoARIQCgh1bnRpbF9tcxgDIAEoARISCgphYm91dF9qc29uGAQgASgJEg4KBnJlYXNvbhgFIAEoCSIyCg5QcmVmaXhTd2VlcFJvdxIRCgliZWxvd19zZXEYASABKAQSDQoFZm9yY2UYAiABKAgihQEKDUxlYXNlQ2xvY2tSb3cSEQoJc3RlYWR5X21zGAEgASgBEg8KB3dhbGxfbXMYAiABKAESDwoHYm9vdF9pZBgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAESLAoFbGVhZHMYBSADKAsyHS5zdGV3YXJkLnN0YXRlLnYxLldhbGxMZWFkUm93Ii8KC1dhbGxMZWFkUm93Eg8KB2Zyb21fbXMYASABKAESDwoHbGVhZF9tcxgCIAEoAWIGcHJvdG8z");
 
 /**
  * One lease. Its key is its row number.
@@ -196,7 +196,7 @@ export const PrefixSweepRowSchema: GenMessage<PrefixSweepRow> = /*@__PURE__*/
   messageDesc(file_steward_state_v1_tokens_leases, 3);
 
 /**
- * Where the clock of leases stood.
+ * Where the clock that tokens and leases expire by stood, and what the machine's clocks said then.
  *
  * @generated from message steward.state.v1.LeaseClockRow
  */
@@ -210,6 +210,27 @@ export type LeaseClockRow = Message<"steward.state.v1.LeaseClockRow"> & {
    * @generated from field: double wall_ms = 2;
    */
   wallMs: number;
+
+  /**
+   * The boot of the machine; empty in rows of earlier versions, "unknown" where the system does not say.
+   *
+   * @generated from field: string boot_id = 3;
+   */
+  bootId: string;
+
+  /**
+   * Time since that boot, suspension included.
+   *
+   * @generated from field: double uptime_ms = 4;
+   */
+  uptimeMs: number;
+
+  /**
+   * In the order of their times; none while the wall clock was never ahead.
+   *
+   * @generated from field: repeated steward.state.v1.WallLeadRow leads = 5;
+   */
+  leads: WallLeadRow[];
 };
 
 /**
@@ -218,4 +239,28 @@ export type LeaseClockRow = Message<"steward.state.v1.LeaseClockRow"> & {
  */
 export const LeaseClockRowSchema: GenMessage<LeaseClockRow> = /*@__PURE__*/
   messageDesc(file_steward_state_v1_tokens_leases, 4);
+
+/**
+ * From a time of the expiry clock on, the wall clock was so far ahead of it.
+ *
+ * @generated from message steward.state.v1.WallLeadRow
+ */
+export type WallLeadRow = Message<"steward.state.v1.WallLeadRow"> & {
+  /**
+   * @generated from field: double from_ms = 1;
+   */
+  fromMs: number;
+
+  /**
+   * @generated from field: double lead_ms = 2;
+   */
+  leadMs: number;
+};
+
+/**
+ * Describes the message steward.state.v1.WallLeadRow.
+ * Use `create(WallLeadRowSchema)` to create a new message.
+ */
+export const WallLeadRowSchema: GenMessage<WallLeadRow> = /*@__PURE__*/
+  messageDesc(file_steward_state_v1_tokens_leases, 5);
 

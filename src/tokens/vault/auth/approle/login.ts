@@ -15,7 +15,7 @@ import { effectiveTtl } from "../../token-store/ttl.ts";
 import type { TokenEntry } from "../../types.ts";
 import { checkPolicies, grantOf, sanitized, tokenTypeOf } from "../grants.ts";
 import type { ApproleContext } from "./context.ts";
-import { isOver } from "./secret-id-paths.ts";
+import { isOver, isSpent } from "./secret-id-paths.ts";
 
 /** The login. */
 export function loginPath(context: ApproleContext): Path {
@@ -49,18 +49,18 @@ async function login(context: ApproleContext, { fields, remote, mountPoint }: Pa
 }
 
 /** One use of the secret id, if it is one, is not over, and may come from where it comes from. */
-async function takeUse({ storage, clock }: ApproleContext, role: { readonly name: string; readonly row: ApproleRow }, { secretId, remote }: { readonly secretId: string; readonly remote: Remote | undefined }): Promise<SecretIdRow> {
+async function takeUse({ storage, expiry }: ApproleContext, role: { readonly name: string; readonly row: ApproleRow }, { secretId, remote }: { readonly secretId: string; readonly remote: Remote | undefined }): Promise<SecretIdRow> {
   const stored = await storage.secretId(role.name, secretId);
   // Read again under the lock: the role may have gone meanwhile, and its secret ids are going.
   if (stored === undefined || await storage.role(role.name) === undefined) throw mismatch();
   const { row } = stored;
-  if (isOver(row, clock.now())) {
-    await storage.deleteSecretId(role.name, stored);
+  if (isOver(row, expiry)) {
+    if (isSpent(row, expiry)) await storage.deleteSecretId(role.name, stored);
     throw mismatch();
   }
   if (![row.cidrs, role.row.secretIdBoundCidrs].every((cidrs) => admits(cidrs, remote?.address))) throw mismatch();
   if (row.numUses === 1) await storage.deleteSecretId(role.name, stored);
-  else if (row.numUses > 1) await storage.saveSecretId(role.name, { key: stored.key, row: create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: clock.now() }) });
+  else if (row.numUses > 1) await storage.saveSecretId(role.name, { key: stored.key, row: create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: expiry.now() }) });
   return row;
 }
 

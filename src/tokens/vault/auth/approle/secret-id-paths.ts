@@ -8,6 +8,7 @@ import { parseExact } from "../../../logical/json.ts";
 import { logicalError } from "../../../logical/occurred.ts";
 import type { CoerceRule, Data, Fields, LogicalResponse, Path, PathRequest } from "../../../logical/types.ts";
 import { isSubset, parseCidrs } from "../../cidrs.ts";
+import type { ExpiryClock } from "../../expiry/expiry-clock.ts";
 import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 
@@ -39,7 +40,7 @@ export function secretIdPaths(context: ApproleContext): readonly Path[] {
   ];
 }
 
-function namedPaths({ storage, lock, clock }: ApproleContext, { pattern, fields, named, find }: { readonly pattern: string; readonly fields: Path["fields"]; readonly named: string; readonly find: Find }): readonly Path[] {
+function namedPaths({ storage, lock, expiry }: ApproleContext, { pattern, fields, named, find }: { readonly pattern: string; readonly fields: Path["fields"]; readonly named: string; readonly find: Find }): readonly Path[] {
   const destroy = (request: PathRequest): Promise<undefined> => lock(roleNameOf(request.fields), async () => {
     const stored = await find(request);
     if (stored !== undefined) await storage.deleteSecretId(roleNameOf(request.fields), stored);
@@ -47,7 +48,7 @@ function namedPaths({ storage, lock, clock }: ApproleContext, { pattern, fields,
   });
   const lookup = async (request: PathRequest): Promise<LogicalResponse | undefined> => {
     const stored = await find(request);
-    return stored === undefined || isOver(stored.row, clock.now()) ? undefined : { data: shown(stored.row) };
+    return stored === undefined || isOver(stored.row, expiry) ? undefined : { data: shown(stored.row, expiry) };
   };
   return [
     definePath({ pattern: `${pattern}/lookup`, fields, unknown: "warn", synopsis: `Look up a secret id ${named}.`, description: "Everything but the secret id itself.", operations: { update: lookup } }),
@@ -58,7 +59,7 @@ function namedPaths({ storage, lock, clock }: ApproleContext, { pattern, fields,
 async function list(context: ApproleContext, fields: Fields): Promise<LogicalResponse | undefined> {
   const { name } = await existingRole(context, fields);
   const keys: string[] = [];
-  for await (const { row } of context.storage.secretIds(name)) if (!isOver(row, context.clock.now())) keys.push(row.accessor);
+  for await (const { row } of context.storage.secretIds(name)) if (!isOver(row, context.expiry)) keys.push(row.accessor);
   return keys.length === 0 ? undefined : { data: { keys: keys.toSorted() } };
 }
 
@@ -78,9 +79,14 @@ async function byAccessor(context: ApproleContext, { fields }: PathRequest): Pro
   return stored;
 }
 
-/** Whether a secret id is of no use any more. */
-export function isOver(row: SecretIdRow, nowMs: number): boolean {
-  return row.expiresAtMs !== undefined && nowMs >= row.expiresAtMs;
+/** Whether a secret id is of no use now. */
+export function isOver(row: SecretIdRow, expiry: ExpiryClock): boolean {
+  return expiry.isOver(row.expiresAtMs, row.createdAtMs);
+}
+
+/** Whether it can never be of use again and may be removed. */
+export function isSpent(row: SecretIdRow, expiry: ExpiryClock): boolean {
+  return row.expiresAtMs !== undefined && expiry.now() >= row.expiresAtMs;
 }
 
 async function existingRole({ storage }: ApproleContext, fields: Fields): Promise<{ readonly name: string; readonly row: ApproleRow }> {
@@ -97,11 +103,11 @@ function customOf(fields: Fields): string {
 }
 
 async function makeSecretId(context: ApproleContext, fields: Fields, secretId: string): Promise<LogicalResponse> {
-  const { storage, clock, ids } = context;
+  const { storage, expiry, ids } = context;
   const { name, row: role } = await existingRole(context, fields);
   if (!role.bindSecretId) throw logicalError("bind_secret_id is not set on the role", { field: "role_name", rule: "bind_secret_id" });
   if (await storage.secretId(name, secretId) !== undefined) throw logicalError("secret_id already registered", { field: "secret_id", rule: "unique" });
-  const nowMs = clock.now();
+  const nowMs = expiry.now();
   const ttlMs = limitedTtl(fields, role);
   const row = create(SecretIdRowSchema, {
     accessor: ids.uuid(), numUses: limitedUses(fields, role), ttlMs, createdAtMs: nowMs, updatedAtMs: nowMs, metadata: metadataOf(fields),
@@ -152,12 +158,12 @@ function badMetadata(): Error {
   return logicalError("failed to parse metadata: it is the JSON text of an object of strings, at most 16 KiB", { field: "metadata", rule: "json" });
 }
 
-async function tidy({ storage, clock, lock }: ApproleContext): Promise<LogicalResponse> {
+async function tidy({ storage, expiry, lock }: ApproleContext): Promise<LogicalResponse> {
   let gone = 0;
   for (const name of await storage.roleNames()) {
     await lock(name, async () => {
       for await (const stored of storage.secretIds(name)) {
-        if (!isOver(stored.row, clock.now())) continue;
+        if (!isSpent(stored.row, expiry)) continue;
         await storage.deleteSecretId(name, stored);
         gone += 1;
       }
@@ -166,8 +172,8 @@ async function tidy({ storage, clock, lock }: ApproleContext): Promise<LogicalRe
   return { status: 202, warnings: [`Tidy operation is done; ${gone} secret ids were over.`] };
 }
 
-function shown(row: SecretIdRow): Data {
-  const time = (atMs: number | undefined): string => (atMs === undefined ? "0001-01-01T00:00:00Z" : new Date(atMs).toISOString());
+function shown(row: SecretIdRow, expiry: ExpiryClock): Data {
+  const time = (atMs: number | undefined): string => (atMs === undefined ? "0001-01-01T00:00:00Z" : new Date(expiry.toWall(atMs, row.createdAtMs)).toISOString());
   return {
     cidr_list: row.cidrs, creation_time: time(row.createdAtMs), expiration_time: time(row.expiresAtMs), last_updated_time: time(row.updatedAtMs), metadata: row.metadata,
     secret_id_accessor: row.accessor, secret_id_num_uses: row.numUses, secret_id_ttl: Math.round(row.ttlMs / 1_000), token_bound_cidrs: row.tokenBoundCidrs,
