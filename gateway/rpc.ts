@@ -3,7 +3,7 @@ import type { DescMessage, DescMethod, DescMethodBiDiStreaming, MessageInitShape
 import { Code as RpcCode, ConnectError, createConnectRouter, createContextKey, createContextValues, type ConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { compressionBrotli, compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
@@ -17,6 +17,7 @@ import { isInternal, seenError } from "./codes.ts";
 import { accessOf } from "./methods.ts";
 import type { Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
+import { countedMessages, packings } from "./rpc-messages.ts";
 import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "./rpc-exchange.ts";
 import { withKnownFields } from "./unknown-fields.ts";
 import { asBadInput } from "./unreadable.ts";
@@ -63,7 +64,7 @@ const headKey = createContextKey<{ readonly head: Head; readonly requestId: stri
 export function createRpc(deps: RpcDeps): Rpc {
   const methods = new Map([...deps.services.flatMap(({ desc }) => desc.methods), ...deps.conversations.map(({ method }) => method)].map((method) => [method, ruleOf(method)]));
   const router = createConnectRouter({
-    acceptCompression: [compressionGzip, compressionBrotli],
+    acceptCompression: [...packings],
     jsonOptions: { ignoreUnknownFields: false },
     readMaxBytes: MESSAGE_BYTES,
     requestGate: (context) => admit(deps, methods.get(context.method), context),
@@ -79,7 +80,7 @@ export function createRpc(deps: RpcDeps): Rpc {
       if (handler === undefined) return answerUnknown(request, response, head.path);
       const values = createContextValues().set(headKey, { head, requestId, response });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
-      const answered = handler(rpcRequest(request, response, head, values))
+      const answered = handler(countedMessages(rpcRequest(request, response, head, values), handler.method.input, MESSAGE_BYTES))
         .then((answer) => universalResponseToNodeResponse(withReadableMessage(answer), response))
         .catch((error: unknown) => {
           deps.log.debug("an rpc broke off", { error, request_id: requestId });

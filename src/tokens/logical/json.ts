@@ -3,6 +3,7 @@
  * text. Bounded in size and depth before anything is built. Its messages never quote the text: bodies hold secrets.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
+import { parseTree } from "../../kernel/json/tree.ts";
 
 /** A number as it was written, e.g. one above 2^53. `JSON.stringify` writes it back digit by digit. */
 export interface RawNumber {
@@ -25,6 +26,9 @@ export const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, v
 /** What a secrets manager takes from a client (facts §2.1). */
 export const requestLimits: ExactLimits = { ...usualLimits, values: 100_000 };
 
+/** Characters of one number: what is longer is no quantity, and takes long to read as one. */
+const MAX_NUMBER_LENGTH = 1_024;
+
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 const exactJson = JSON as unknown as {
   parse(text: string, reviver?: Reviver): unknown;
@@ -45,13 +49,50 @@ export function parseExact(input: string | Uint8Array, limits: ExactLimits = usu
   try {
     return MAY_LOSE_DIGITS.test(text) ? exactJson.parse(text, keepDigits) : exactJson.parse(text);
   } catch (error) {
-    throw broken(positionIn(error));
+    throw error instanceof StewardError ? error : broken(positionIn(error));
+  }
+}
+
+/** Texts above this are read in turns of the event loop, others in one go. */
+const AT_ONCE_BYTES = 64 * 1024;
+
+/** As `parseExact`, but a text of megabytes does not hold the thread. */
+export async function parseExactInTurns(bytes: Uint8Array, limits: ExactLimits = usualLimits): Promise<unknown> {
+  if (bytes.length <= AT_ONCE_BYTES || bytes.length > limits.bytes) return parseExact(bytes, limits);
+  try {
+    return await parseTree(bytes, { limits: { depth: limits.depth, values: limits.values, numberLength: MAX_NUMBER_LENGTH }, number: exactNumber });
+  } catch (error) {
+    if (error instanceof StewardError && error.code === "invalid") throw broken((error.facts as { readonly offset?: number } | undefined)?.offset);
+    throw error;
   }
 }
 
 /** Writes a value whose numbers may be raw. */
 export function writeExact(value: unknown): string {
   return JSON.stringify(value);
+}
+
+/** Whether a value is surely longer than so many bytes when it is written, found without writing it. */
+export function isLongerThan(value: unknown, bytes: number): boolean {
+  return lengthWithin(value, bytes) < 0;
+}
+
+/** What is left of `room` after a value; below zero as soon as there is none left. */
+function lengthWithin(value: unknown, room: number): number {
+  if (typeof value === "string") return room - value.length - 2;
+  if (isRawNumber(value)) return room - value.rawJSON.length;
+  if (typeof value !== "object" || value === null) return room - 1;
+  let left = room - 1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = lengthWithin(value[at], left - 1);
+    return left;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) {
+    if (left < 0) return left;
+    left = lengthWithin(members[name], left - name.length - 4);
+  }
+  return left;
 }
 
 /** Whether a value is a number that was kept as text. */
@@ -73,7 +114,13 @@ export function numberText(value: unknown): string | undefined {
 
 function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== "number" || context.source === undefined || String(value) === context.source) return value;
+  if (context.source.length > MAX_NUMBER_LENGTH) throw new StewardError("too_large", `JSON input has more than ${MAX_NUMBER_LENGTH} characters in one number`, { rule: "number" });
   return exactJson.rawJSON(context.source);
+}
+
+function exactNumber(digits: string): unknown {
+  const value = Number(digits);
+  return String(value) === digits ? value : exactJson.rawJSON(digits);
 }
 
 function decode(bytes: Uint8Array): string {

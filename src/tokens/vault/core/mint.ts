@@ -59,7 +59,7 @@ async function begin(deps: CoreDeps, { requestId, request, mount, standing, audi
 
 /** Only what the path declares may be kept: what else a client sends could be anything. */
 function declaredOnly(data: Data, names: readonly string[]): Data {
-  return Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(data, name)).map((name) => [name, data[name]]));
 }
 
 /** What a backend says about its call to the outside. */

@@ -3,9 +3,12 @@ import { EmptyFieldsSchema, WrappingFieldsSchema } from "../../../gen/steward/to
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath } from "../../logical/define-path.ts";
-import type { Path, PathRequest } from "../../logical/types.ts";
+import { isLongerThan } from "../../logical/json.ts";
+import type { Data, Path, PathRequest } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
 import type { SystemDeps } from "./deps.ts";
+
+const MAX_DATA_BYTES = 512 * 1024;
 
 /** The paths. */
 export function wrappingPaths(deps: SystemDeps): readonly Path[] {
@@ -42,10 +45,16 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "Wrap a wrapped answer anew.", description: "Under a new token for as long again; the old one finds nothing any more.",
     }),
     definePath({
-      pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: request.data }) },
+      pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: small(request.data) }) },
       synopsis: "Wrap any data.", description: "Answers with what it was given; the X-Vault-Wrap-TTL header wraps that.",
     }),
   ];
+}
+
+/** What a wrapped answer may hold is all that may be given to be wrapped. */
+function small(data: Data): Data {
+  if (isLongerThan(data, MAX_DATA_BYTES)) throw new StewardError("too_large", `data to be wrapped have at most ${MAX_DATA_BYTES} bytes`, { rule: "data_bytes" });
+  return data;
 }
 
 function wrappingToken(request: PathRequest): Secret {
