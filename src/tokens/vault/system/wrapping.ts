@@ -3,15 +3,19 @@ import { EmptyFieldsSchema, WrappingFieldsSchema } from "../../../gen/steward/to
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath } from "../../logical/define-path.ts";
-import type { Path, PathRequest } from "../../logical/types.ts";
+import type { Path, PathProof, PathRequest } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
 import type { SystemDeps } from "./deps.ts";
 
 /** The paths. */
 export function wrappingPaths(deps: SystemDeps): readonly Path[] {
+  const proof: PathProof = {
+    subject: (request) => sentToken(request)?.use((id) => id),
+    verify: async (request) => deps.wrapping.lookup(wrappingToken(request)),
+  };
   return [
     definePath({
-      pattern: "wrapping/unwrap", fields: WrappingFieldsSchema, unauthenticated: true,
+      pattern: "wrapping/unwrap", fields: WrappingFieldsSchema, unauthenticated: true, proof,
       operations: {
         write: async (request) => {
           const { envelope } = await deps.wrapping.unwrap(wrappingToken(request));
@@ -21,7 +25,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "Fetch a wrapped answer, once.", description: "The wrapping token is the request's own or `token`.",
     }),
     definePath({
-      pattern: "wrapping/lookup", fields: WrappingFieldsSchema, unauthenticated: true,
+      pattern: "wrapping/lookup", fields: WrappingFieldsSchema, unauthenticated: true, proof,
       operations: {
         write: async (request) => {
           const { createdAtMs, creationPath, ttlMs } = deps.wrapping.lookup(wrappingToken(request));
@@ -31,7 +35,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "What a wrapping token is for.", description: "Leaves the answer where it is.",
     }),
     definePath({
-      pattern: "wrapping/rewrap", fields: WrappingFieldsSchema, unauthenticated: true,
+      pattern: "wrapping/rewrap", fields: WrappingFieldsSchema, unauthenticated: true, proof,
       operations: {
         write: async (request) => {
           const info = await deps.wrapping.rewrap(wrappingToken(request));
@@ -49,9 +53,13 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
 }
 
 function wrappingToken(request: PathRequest): Secret {
+  const token = sentToken(request);
+  if (token === undefined) throw new StewardError("invalid", "missing \"token\" value in input", { field: "token" });
+  return token;
+}
+
+/** `token`, else the request's own while that is live. */
+function sentToken(request: PathRequest): Secret | undefined {
   const given = request.fields.text("token") ?? "";
-  if (given !== "") return Secret.of(given, "token");
-  const own = (request as HostRequest).token?.id;
-  if (own === undefined) throw new StewardError("invalid", "missing \"token\" value in input", { field: "token" });
-  return own;
+  return given === "" ? (request as HostRequest).token?.id : Secret.of(given, "token");
 }
