@@ -14,6 +14,7 @@ import { unobserved, watchAudit, watchRevocations, type TokensObserver } from ".
 import { createAttempts } from "./core/attempts.ts";
 import { createCore } from "./core/core.ts";
 import type { Core } from "./core/types.ts";
+import { createRefusals, type Refusals } from "./core/refusals.ts";
 import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { envelope } from "./http/envelope.ts";
@@ -75,6 +76,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
   const wrapping = createWrapping({ env, tokens, clock, envelope });
   const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
+  const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();
   const ends = withLogins(leases, tokens, stopping.signal);
   const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
@@ -89,7 +91,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {
-    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, attempts: createAttempts({ clock, log }), clock, ids, log }), leases, tokens, mounts, audit, cluster,
+    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, attempts: createAttempts({ clock, log }), refusals, clock, ids, log }), leases, tokens, mounts, audit, cluster,
     health() {
       const { irrevocable, orphans } = leases.counts();
       const parts = [
@@ -102,7 +104,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
-      return stopAll({ tokens, leases, mounts, audit, log }, deadlineMs);
+      return stopAll({ tokens, leases, mounts, refusals, audit, log }, deadlineMs);
     },
   };
   try {
@@ -132,12 +134,13 @@ interface Parts {
   readonly tokens: TokenStore;
   readonly leases: LeasesService;
   readonly mounts: Mounts;
+  readonly refusals: Refusals;
   readonly audit: AuditService;
   readonly log: Log;
 }
 
-async function stopAll({ tokens, leases, mounts, audit, log }: Parts, deadlineMs: number): Promise<void> {
-  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs)]);
+async function stopAll({ tokens, leases, mounts, refusals, audit, log }: Parts, deadlineMs: number): Promise<void> {
+  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close()]);
   ends.push(...await Promise.allSettled([mounts.close(), audit.close()]));
   for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
 }

@@ -10,7 +10,7 @@ import type { Log } from "../../../kernel/base/log.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Audit, AuditDeviceInfo } from "../types.ts";
 import { openFileSink, type Flush, type Sink } from "./file-sink.ts";
-import { createHash, type Hash } from "./hash.ts";
+import { createHasher, type Hash } from "./hash.ts";
 import { createRecorder, type Recorder } from "./record.ts";
 import { auditSalts } from "./tables.ts";
 
@@ -76,9 +76,9 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     throw error;
   }
 
-  async function put(device: Device, line: string): Promise<void> {
+  async function put(device: Device, line: string | Promise<string>): Promise<void> {
     try {
-      await device.sink.append(line);
+      await device.sink.append(typeof line === "string" ? line : await line);
       device.failure = undefined;
     } catch (thrown) {
       device.failure = refusal(device, thrown);
@@ -90,7 +90,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     }
   }
 
-  async function record(lineFor: (device: Device) => string): Promise<void> {
+  async function record(lineFor: (device: Device) => string | Promise<string>): Promise<void> {
     const only = devices.length === 1 ? devices[0] : undefined;
     if (only !== undefined) return await put(only, lineFor(only));
     const ends = await Promise.allSettled(devices.map(async (device) => await put(device, lineFor(device))));
@@ -104,6 +104,10 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   return {
     request: (request, error) => record(({ recorder }) => recorder.request(clock.now(), request, error)),
     response: (request, response) => record(({ recorder }) => recorder.response(clock.now(), request, response)),
+    summary(summary) {
+      const id = ids.uuid();
+      return record(({ recorder }) => recorder.summary(clock.now(), id, summary));
+    },
     hash: (path, input) => devices.find(({ info }) => info.path === path)?.hash(input),
     devices: () => devices.map(({ info }) => info),
     async reopen() {
@@ -121,7 +125,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
 
 async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: number): Promise<Device> {
   const { clock, directory, env, ids } = deps;
-  const hash = createHash(await saltOf(env, ids, config.filePath));
+  const hasher = createHasher(await saltOf(env, ids, config.filePath));
   const path = index === 0 ? "file/" : `file-${index + 1}/`;
   const { hmacAccessor, elideListResponses, prefix = "", mode = 0o600 } = config;
   return {
@@ -129,7 +133,7 @@ async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: num
       path, type: "file", description: "",
       options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
     },
-    name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0,
+    name: config.filePath, hash: hasher.hash, recorder: createRecorder(hasher, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0,
     sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
   };
 }

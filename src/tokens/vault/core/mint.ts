@@ -82,7 +82,8 @@ async function settle(deps: CoreDeps, intent: Intent, effect: EffectRecord | und
   else deps.leases.drop(intent);
 }
 
-function requestOf({ request, requestId, operation, mount, rest, standing }: Journey, effect: EffectRecord | undefined): LogicalRequest {
+/** The request as the mount's backend sees it. */
+export function requestOf({ request, requestId, operation, mount, rest, standing }: Journey, effect: EffectRecord | undefined): LogicalRequest {
   const { entry, tokenId } = standing;
   const logical: HostRequest = {
     id: requestId, operation, path: rest, data: request.data, mountPoint: mount.point, signal: request.signal,

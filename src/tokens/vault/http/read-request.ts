@@ -10,8 +10,9 @@ import type { PlainRequest } from "../../../kernel/service.ts";
 import { parseExactInTurns, requestLimits } from "../../logical/json.ts";
 import { parseGoBool } from "../../logical/go-values.ts";
 import type { Data } from "../../logical/types.ts";
-import { assertRootNamespace, requestToken, wrapTtlMs } from "../core/request-head.ts";
+import { assertRootNamespace, firstOf, tokenIn, wrapTtlMs } from "../core/request-head.ts";
 import { requestPath } from "../core/request-path.ts";
+import type { Core } from "../core/types.ts";
 
 /** What a request wants, before the existence check tells a create from an update. */
 export type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
@@ -26,10 +27,9 @@ export interface VaultRequest {
   readonly token: Secret | undefined;
   /** `X-Vault-Wrap-TTL`. */
   readonly wrapTtlMs: number | undefined;
+  /** Its body was not read: `maxBodyBytes` was 0. */
+  readonly unread?: true;
 }
-
-/** The most that a body of the Vault API has (RESOLUTIONS §2, Bodies). */
-export const VAULT_BODY_BYTES: number = 32 * 1024 * 1024;
 
 const VERBS: Readonly<Record<string, Verb>> = { GET: "read", HEAD: "header", POST: "write", PUT: "write", PATCH: "patch", DELETE: "delete", LIST: "list", SCAN: "list" };
 const BROKEN_BODY = "failed to decode JSON input: ";
@@ -38,13 +38,20 @@ const AMPERSAND = 0x26;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. */
-export async function readVaultRequest(request: PlainRequest): Promise<VaultRequest> {
+/**
+ * Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. `maxBodyBytes` decides by the head how much of a body
+ * is read; one that is longer is refused at once where its length is declared, and at its first byte too many where it is not.
+ */
+export async function readVaultRequest(request: PlainRequest, maxBodyBytes: Core["maxBodyBytes"]): Promise<VaultRequest> {
+  const { headers, remote } = request;
   const verb = verbOf(request);
-  assertRootNamespace(one(request, "x-vault-namespace"));
+  assertRootNamespace(firstOf(headers, "x-vault-namespace"));
   const path = vaultPath(request.target, verb);
-  const data = verb === "write" || verb === "patch" ? await bodyData(request, verb) : queryData(request.query);
-  return { verb, path, data, token: requestToken((name) => one(request, name)), wrapTtlMs: wrapTtlMs(one(request, "x-vault-wrap-ttl"), "X-Vault-Wrap-TTL") };
+  const token = tokenIn(headers);
+  const head = { verb, path, token, wrapTtlMs: wrapTtlMs(firstOf(headers, "x-vault-wrap-ttl"), "X-Vault-Wrap-TTL") };
+  if (verb !== "write" && verb !== "patch") return { ...head, data: queryData(request.query) };
+  const limitBytes = maxBodyBytes({ path, token, remote });
+  return limitBytes === 0 ? { ...head, data: {}, unread: true } : { ...head, data: await bodyData(request, verb, limitBytes) };
 }
 
 function verbOf(request: PlainRequest): Verb {
@@ -107,12 +114,12 @@ function formData(bytes: Uint8Array): Data {
 }
 
 /** A body is JSON whatever its type says, unless it says form and does not look like JSON. */
-async function bodyData(request: PlainRequest, verb: Verb): Promise<Data> {
-  const type = one(request, "content-type") ?? "";
+async function bodyData(request: PlainRequest, verb: Verb, limitBytes: number): Promise<Data> {
+  const type = firstOf(request.headers, "content-type") ?? "";
   if (verb === "patch" && type.split(";", 1)[0]?.trim() !== MERGE_PATCH) {
     throw new StewardError("invalid", `PATCH requires Content-Type of ${MERGE_PATCH}, provided ${type === "" ? "none" : type.slice(0, 100)}`, { rule: "media_type" });
   }
-  const bytes = withoutMark(await request.body(VAULT_BODY_BYTES));
+  const bytes = withoutMark(await request.body(limitBytes));
   const start = await skipWhiteSpace(bytes);
   if (start === bytes.length) return {};
   if (!isUtf8(bytes)) throw new StewardError("invalid", `${BROKEN_BODY}the body is not valid UTF-8`);
@@ -131,9 +138,4 @@ async function parseBody(bytes: Uint8Array): Promise<unknown> {
     const known = error instanceof StewardError ? error : new StewardError("invalid", "the body is not valid JSON");
     throw new StewardError(known.code, `${BROKEN_BODY}${known.message.replace(BROKEN_BODY, "")}`);
   }
-}
-
-function one(request: PlainRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { PlainRequest } from "../../../../src/kernel/service.ts";
 import { writeExact } from "../../../../src/tokens/logical/json.ts";
-import { readVaultRequest } from "../../../../src/tokens/vault/http/read-request.ts";
+import { readVaultRequest as readWithin, type VaultRequest } from "../../../../src/tokens/vault/http/read-request.ts";
+
+const readVaultRequest = (request: PlainRequest): Promise<VaultRequest> => readWithin(request, () => 32 * 1024 * 1024);
 
 function request(method: string, target: string, more: { readonly headers?: PlainRequest["headers"]; readonly body?: string | Uint8Array } = {}): PlainRequest {
   const bytes = typeof more.body === "string" ? new TextEncoder().encode(more.body) : more.body ?? new Uint8Array(0);
@@ -105,5 +107,18 @@ describe("the headers of a request", () => {
   it("may name the root namespace and no other", async () => {
     for (const name of ["", "root", "root/", "/"]) await readVaultRequest(request("GET", "/v1/a", { headers: { "x-vault-namespace": name } }));
     await expect(readVaultRequest(request("GET", "/v1/a", { headers: { "x-vault-namespace": "team" } }))).rejects.toThrow("namespace not found");
+  });
+});
+
+describe("the body of a request", () => {
+  it("is read as far as its head allows, and not at all where the head alone decides", async () => {
+    const limits: (number | undefined)[] = [];
+    const sent: PlainRequest = { ...request("POST", "/v1/auth/approle/login", { headers: { "x-vault-token": "hvs.x" } }), body: async (limitBytes) => {
+      limits.push(limitBytes);
+      return new TextEncoder().encode('{"role_id":"r"}');
+    } };
+    expect(await readWithin(sent, ({ path, token, remote }) => (path === "auth/approle/login" && token !== undefined && remote?.address === "127.0.0.1" ? 65_536 : 1))).toMatchObject({ data: { role_id: "r" } });
+    expect(await readWithin(sent, () => 0)).toMatchObject({ data: {}, unread: true });
+    expect(limits).toEqual([65_536]);
   });
 });
