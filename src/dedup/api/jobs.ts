@@ -41,6 +41,7 @@ export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {
     template: "/api/v1/jobs/{job_id}/progress",
     access: Access.OPERATOR,
     dialect: "dedup",
+    longLived: true,
     async handle(request, call) {
       const { id } = jobOf(jobs, request.params["job_id"] ?? "");
       const body = withKeepAlive((signal) => frames(jobs.watch(id, signal)), clock, call.signal);

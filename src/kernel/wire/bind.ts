@@ -87,7 +87,7 @@ function messageField(input: DescMessage, name: string): DescField {
 }
 
 const WHOLE = /^-?\d+$/;
-const DECIMAL = /^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /** Text that has the form of the field's type becomes a value of it; other text stays text and is refused as such. */
 function coercion(field: DescField): (text: string) => unknown {

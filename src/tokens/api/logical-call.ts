@@ -1,4 +1,5 @@
 /** A call over gRPC or Connect as a request of the secrets manager: the same core, the same texts, only other wires. */
+import { withoutEnds } from "../../kernel/base/ends.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bodyTooLarge, type Call } from "../../kernel/service.ts";
 import { parseExactInTurns, requestLimits } from "../logical/json.ts";
@@ -39,7 +40,7 @@ async function dataOf(bytes: Uint8Array): Promise<Data> {
 
 /** A mount as callers write it, with its one slash. Throws `invalid` for none. */
 export function mountPath(mount: string): string {
-  const plain = mount.replaceAll(/^\/+|\/+$/g, "");
+  const plain = withoutEnds(mount, "/");
   if (plain === "") throw new StewardError("invalid", "mount must name where the engine is mounted, e.g. github", { field: "mount" });
   return `${plain}/`;
 }

@@ -1,4 +1,5 @@
 /** What stands beside a request's path and data, on every wire alike: its token, its namespace, its wish to be wrapped (facts §2.1). */
+import { withoutEnds } from "../../../kernel/base/ends.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import type { RequestHeaders } from "../../../kernel/service.ts";
@@ -36,6 +37,6 @@ export function wrapTtlMs(text: string | undefined, field: string): number | und
 
 /** There is one namespace. Throws `not_found` for any other. */
 export function assertRootNamespace(name: string | undefined): void {
-  const plain = (name ?? "").replaceAll(/^\/+|\/+$/g, "");
+  const plain = withoutEnds(name ?? "", "/");
   if (plain !== "" && plain !== "root") throw new StewardError("not_found", "namespace not found", { rule: "namespace" });
 }
