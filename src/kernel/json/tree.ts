@@ -25,8 +25,12 @@ export interface TreeLimits {
   readonly depth: number;
   /** Elements of arrays and members of objects, all together. */
   readonly values: number;
+  /** Members of one object: a wide object costs far more than a long list, whatever is done with it. */
+  readonly members: number;
   /** Characters of one number. */
   readonly numberLength: number;
+  /** Bytes of one name, as written. */
+  readonly nameBytes: number;
 }
 
 /** How values are built. */
@@ -46,7 +50,7 @@ interface Frame {
 
 /**
  * The value, as JSON.parse gives it. Throws StewardError: `invalid` (rule `json`, the offset as a fact) for what is no JSON in UTF-8,
- * `too_large` (rule `depth`, `values` or `number`) beyond a limit.
+ * `too_large` (rule `depth`, `values`, `members`, `number` or `name`) beyond a limit.
  */
 export async function parseTree(bytes: Uint8Array, options: TreeOptions): Promise<unknown> {
   const builder = new TreeBuilder(bytes, options);
@@ -168,6 +172,8 @@ class TreeBuilder {
 
   #string(end: number): Span | undefined {
     const from = this.#from;
+    const { nameBytes } = this.#options.limits;
+    if (this.#isName && end - from - 2 > nameBytes) throw tooMuch("name", nameBytes, "bytes in one name");
     if (end - from > PIECE_BYTES) return { from: from + 1, to: end - 1 };
     this.place(JSON.parse(this.#text.toString("utf8", from, end)) as string);
     return undefined;
@@ -201,6 +207,8 @@ class TreeBuilder {
     if (frame.size > 0) this.#count();
     frame.size += 1;
     const { container, name } = frame;
+    const { members } = this.#options.limits;
+    if (frame.size > members && !Array.isArray(container)) throw tooMuch("members", members, "members in one object");
     if (Array.isArray(container)) container.push(value);
     else if (name === "__proto__") Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
     else container[name] = value;

@@ -14,6 +14,12 @@ export const MAX_DEPTH = 32;
 /** Values of one body, counted as they are read: more than any request means. */
 const MAX_VALUES = 100_000;
 
+/** Members of one object in a body above `AT_ONCE_BYTES`. */
+const MAX_MEMBERS = 10_000;
+
+/** Bytes of one name in a body above `AT_ONCE_BYTES`. */
+const MAX_NAME_BYTES = 64 * 1024;
+
 /** Characters of one number in a body above `AT_ONCE_BYTES`. */
 const MAX_NUMBER_LENGTH = 1_024;
 
@@ -44,7 +50,7 @@ async function readLargeText(bytes: Uint8Array): Promise<JsonText> {
   const twice: JsonPath[] = [];
   try {
     const value = await parseTree(withoutMark(bytes), {
-      limits: { depth: MAX_DEPTH, values: MAX_VALUES, numberLength: MAX_NUMBER_LENGTH },
+      limits: { depth: MAX_DEPTH, values: MAX_VALUES, members: MAX_MEMBERS, numberLength: MAX_NUMBER_LENGTH, nameBytes: MAX_NAME_BYTES },
       twice: (path) => void (twice.length < MAX_ISSUES && twice.push(path)),
     });
     return { value, twice };

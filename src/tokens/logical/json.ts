@@ -18,13 +18,18 @@ export interface ExactLimits {
   readonly depth: number;
   /** Elements of arrays and members of objects, all together. What is many costs more than what is long: ten million take seconds. */
   readonly values: number;
+  /** Members of one object; as many as there may be values when not given. */
+  readonly members?: number;
 }
 
 /** What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000 values. */
 export const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
 
-/** What a secrets manager takes from a client (facts §2.1). */
-export const requestLimits: ExactLimits = { ...usualLimits, values: 100_000 };
+/** What a secrets manager takes from a client. Vault's default for the members of one object is the same. */
+export const requestLimits: Required<ExactLimits> = { ...usualLimits, values: 100_000, members: 10_000 };
+
+/** Bytes of one name, as written. */
+const MAX_NAME_BYTES = 1024 * 1024;
 
 /** Characters of one number: what is longer is no quantity, and takes long to read as one. */
 const MAX_NUMBER_LENGTH = 1_024;
@@ -60,7 +65,7 @@ const AT_ONCE_BYTES = 64 * 1024;
 export async function parseExactInTurns(bytes: Uint8Array, limits: ExactLimits = usualLimits): Promise<unknown> {
   if (bytes.length <= AT_ONCE_BYTES || bytes.length > limits.bytes) return parseExact(bytes, limits);
   try {
-    return await parseTree(bytes, { limits: { depth: limits.depth, values: limits.values, numberLength: MAX_NUMBER_LENGTH }, number: exactNumber });
+    return await parseTree(bytes, { limits: { depth: limits.depth, values: limits.values, members: limits.members ?? limits.values, numberLength: MAX_NUMBER_LENGTH, nameBytes: MAX_NAME_BYTES }, number: exactNumber });
   } catch (error) {
     if (error instanceof StewardError && error.code === "invalid") throw broken((error.facts as { readonly offset?: number } | undefined)?.offset);
     throw error;
@@ -150,18 +155,21 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-function assertWithin(text: string, { depth, values }: ExactLimits): void {
+function assertWithin(text: string, { depth, values, members = values }: ExactLimits): void {
   let open = 0;
   let seen = 0;
+  /** Commas by level; none are counted in lists. */
+  const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at);
     else if (unit === COMMA || unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       seen += 1;
       if (seen > values) throw new StewardError("too_large", `JSON input has more than ${values} values`, { rule: "values" });
-      if (unit !== COMMA) open += 1;
+      if (unit !== COMMA) commas[open++] = unit === OPEN_OBJECT ? 1 : Number.NEGATIVE_INFINITY;
+      else if (open > 0 && (commas[open - 1] = (commas[open - 1] ?? 0) + 1) > members) throw new StewardError("too_large", `JSON input has more than ${members} members in one object`, { rule: "members" });
       if (open > depth) throw new StewardError("too_large", `JSON input has more than ${depth} levels of nesting`, { rule: "depth" });
-    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open -= 1;
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open = Math.max(0, open - 1);
   }
 }
 

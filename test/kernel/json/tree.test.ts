@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTree, type TreeLimits } from "../../../src/kernel/json/tree.ts";
 
-const limits: TreeLimits = { depth: 32, values: 100_000, numberLength: 1_024 };
+const limits: TreeLimits = { depth: 32, values: 100_000, members: 100_000, numberLength: 1_024, nameBytes: 1_000_000 };
 
 function bytes(text: string): Uint8Array {
   return Buffer.from(text);
@@ -65,7 +65,7 @@ describe("a JSON text that is read in turns", () => {
   });
 
   it.each([
-    ["depth", "[[[1]]]", { depth: 2 }], ["values", "[1,2,{\"a\":3}]", { values: 3 }], ["values", "{\"a\":1,\"b\":1,\"c\":1}", { values: 2 }], ["number", "[12345]", { numberLength: 4 }],
+    ["depth", "[[[1]]]", { depth: 2 }], ["values", "[1,2,{\"a\":3}]", { values: 3 }], ["values", "{\"a\":1,\"b\":1,\"c\":1}", { values: 2 }], ["members", "[{\"a\":1,\"b\":1,\"c\":1}]", { members: 2 }], ["name", "{\"abc\":1}", { nameBytes: 2 }], ["number", "[12345]", { numberLength: 4 }],
     ["number", "1".repeat(100_000), {}], ["number", `[${"1".repeat(100_000)}`, {}], ["number", "12345", { numberLength: 4 }],
   ] as const)("is refused beyond its %s", async (rule, text, less) => {
     await expect(parseTree(bytes(text), { limits: { ...limits, ...less } })).rejects.toThrow(expect.objectContaining({ code: "too_large", rule }) as Error);
@@ -74,6 +74,7 @@ describe("a JSON text that is read in turns", () => {
   it("is taken at its limits", async () => {
     expect(await parseTree(bytes("[[1]]"), { limits: { ...limits, depth: 2 } })).toEqual([[1]]);
     expect(await parseTree(bytes("[1,2,{\"a\":3}]"), { limits: { ...limits, values: 4 } })).toEqual([1, 2, { a: 3 }]);
+    expect(await parseTree(bytes("[{\"a\":1,\"b\":1},1,2,3]"), { limits: { ...limits, members: 2, nameBytes: 1 } })).toEqual([{ a: 1, b: 1 }, 1, 2, 3]);
     expect(await parseTree(bytes("[1234]"), { limits: { ...limits, numberLength: 4 } })).toEqual([1234]);
   });
 

@@ -108,7 +108,7 @@ function formData(bytes: Uint8Array): Data {
   let pairs = 1;
   for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) {
     pairs += 1;
-    if (pairs > requestLimits.values) throw new StewardError("too_large", `the form has more than ${requestLimits.values} values`, { rule: "values" });
+    if (pairs > requestLimits.members) throw new StewardError("too_large", `the form has more than ${requestLimits.members} values`, { rule: "values" });
   }
   return queryData(new URLSearchParams(Buffer.from(bytes).toString("utf8")));
 }

@@ -63,12 +63,12 @@ describe("the data of a request", () => {
 
   it("are refused when they hold very many values, as a form too, and are read in no time when they hold many", async () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
-    for (const [headers, body] of [[{}, `[${"1,".repeat(100_001)}1]`], [form, "a=&".repeat(100_001)]] as const) {
-      await expect(readVaultRequest(request("POST", "/v1/a", { headers, body }))).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("more than 100000 values") as string });
+    for (const [headers, body, most] of [[{}, `[${"1,".repeat(100_001)}1]`, 100_000], [form, "a=&".repeat(10_001), 10_000]] as const) {
+      await expect(readVaultRequest(request("POST", "/v1/a", { headers, body }))).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining(`more than ${most} values`) as string });
     }
     const started = performance.now();
-    const { data } = await readVaultRequest(request("POST", "/v1/a", { headers: form, body: Array.from({ length: 90_000 }, (_, at) => `a${at}=1`).join("&") }));
-    expect([Object.keys(data).length, performance.now() - started < 2_000]).toEqual([90_000, true]);
+    const { data } = await readVaultRequest(request("POST", "/v1/a", { headers: form, body: Array.from({ length: 9_000 }, (_, at) => `a${at}=1`).join("&") }));
+    expect([Object.keys(data).length, performance.now() - started < 2_000]).toEqual([9_000, true]);
   });
 
   it("keep the digits of their numbers", async () => {
