@@ -4,20 +4,25 @@ import type { Ids } from "../src/kernel/base/ids.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
 import { contentPolicy } from "../src/kernel/listen/content-policy.ts";
-import { refuse, type Handler, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
-import type { ListenLimits } from "../src/kernel/listen/limits.ts";
+import { refuse, type Admitted, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import type { LimitOverrides } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
+import { refuseAsText } from "../src/kernel/listen/requests.ts";
+import type { Classify } from "../src/kernel/listen/shares.ts";
 import type { BoundService, PlainRoute } from "../src/kernel/service.ts";
 import type { RequestObserver } from "../src/kernel/telemetry/requests.ts";
 import { createRequestValidator } from "../src/kernel/wire/validate.ts";
 import { adminRefusal, type AdminRefusal } from "./access/admin-refusal.ts";
 import { createAuthorize, type Authorize, type AuthOptions } from "./access/authorize.ts";
+import { clientAddress, createTrustedProxies } from "./access/client-address.ts";
 import { createCors, type CorsDecision } from "./access/cors.ts";
 import { isServedBy, type Surface } from "./access/surface.ts";
+import { createClassifier } from "./admission.ts";
 import { comments } from "../src/gen/comments.ts";
 import { describeRoutes } from "./describe/describe.ts";
+import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
 import { createHealth } from "./health.ts";
-import { methodTable } from "./methods.ts";
+import { methodTable, type MethodTable } from "./methods.ts";
 import { goneSignal, readHead, restRequest, writeAnswer, type Head } from "./node-http.ts";
 import { answerProbe, probeFor, type ProbeResult, type Probes } from "./probe.ts";
 import { createReflection } from "./reflection.ts";
@@ -31,6 +36,8 @@ export interface GatewayDeps {
   readonly plain: readonly PlainRoute[];
   readonly probes: Probes;
   readonly auth: AuthOptions;
+  /** `gateway.trusted_proxies`: addresses and networks of proxies whose word counts for the client's address; none unless given. */
+  readonly trustedProxies?: readonly string[];
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -52,7 +59,7 @@ export interface GatewayOptions {
   readonly address: Address;
   /** `gateway.tls.*`; plain HTTP when not given. */
   readonly tls?: ListenTls;
-  readonly limits?: Partial<ListenLimits>;
+  readonly limits?: LimitOverrides;
 }
 
 /** The listener of the gateway. */
@@ -69,10 +76,9 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     rescue: ["LIST", "SCAN"],
-    placeless: (target) => /^\/(healthz|readyz)(\?|$)/.test(target),
-    openEnded: (path) => path.startsWith("/grpc.reflection."),
+    classify: surfaces.classify, refuse: surfaces.refuse,
     prepare: (request, response) => setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),
-    handle: surfaces,
+    handle: surfaces.handle,
   }, deps);
   listener.draining.addEventListener("abort", () => draining.abort(listener.draining.reason), { once: true });
   return listener;
@@ -84,9 +90,17 @@ interface Surfaces {
   readonly probe: (head: Head) => ReturnType<typeof probeFor>;
   readonly cors: (head: Head) => CorsDecision;
   readonly draining: AbortSignal;
+  readonly headOf: (request: ServerRequest) => Head | undefined;
 }
 
-function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
+/** What the listener is made of. */
+interface Front {
+  readonly classify: Classify;
+  readonly refuse: Refuse;
+  readonly handle: Handler;
+}
+
+function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
   const { services, plain, log, clock, probes } = deps;
   const authorize = counted(createAuthorize(deps.auth), deps);
   const validator = createRequestValidator();
@@ -96,33 +110,74 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Handler {
   const descs = rpc.map((service) => service.desc);
   const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)], (route) => isServedBy(surface, landing, route));
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
+  const conversations = createReflection([...descs, health.desc]);
+  const trusted = createTrustedProxies(deps.trustedProxies ?? []);
+  const headOf = rememberedHeads((request) => readHead(request, (peer, headers) => clientAddress(peer, headers, trusted)));
   const surfaces: Surfaces = {
-    draining,
+    draining, headOf,
     cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (head) => probeFor({ live: () => probes.live(), ready, components: () => probes.components?.() ?? [] }, head),
     rest: createRest({ table, authorize, validator, log, clock }),
-    rpc: createRpc({ services: [...rpc, health], conversations: createReflection([...descs, health.desc]), authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
+    rpc: createRpc({ services: [...rpc, health], conversations, authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
   const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });
-  return async (request, response) => {
-    // It is in the house's headers already.
-    const requestId = String(response.getHeader("x-request-id"));
-    await watch.run(request, response, requestId, () => serve(surfaces, request, response, requestId));
+  return {
+    classify: createClassifier({ auth: deps.auth, trusted, table, services: [...rpc, health], conversations: conversations.map(({ method }) => method), headOf }),
+    refuse: refusal(surfaces, table),
+    async handle(request, response, admitted) {
+      // It is in the house's headers already.
+      const requestId = String(response.getHeader("x-request-id"));
+      await watch.run(request, response, requestId, () => serve(surfaces, { request, response, requestId, admitted }));
+    },
   };
 }
 
-async function serve(surfaces: Surfaces, request: ServerRequest, response: ServerResponse, requestId: string): Promise<void> {
-  const head = readHead(request);
+/** Reads each head once: it is needed before a request is admitted and after. */
+function rememberedHeads(read: (request: ServerRequest) => Head | undefined): (request: ServerRequest) => Head | undefined {
+  const heads = new WeakMap<ServerRequest, { readonly head: Head | undefined }>();
+  return (request) => {
+    const known = heads.get(request);
+    if (known !== undefined) return known.head;
+    const head = read(request);
+    heads.set(request, { head });
+    return head;
+  };
+}
+
+/** Tells a client that its request was not admitted, in the style of what it asked for. */
+function refusal({ headOf, rpc }: Surfaces, table: MethodTable): Refuse {
+  return (request, response, error) => {
+    const head = headOf(request);
+    if (head === undefined) return refuseAsText(request, response, error);
+    if (rpc.owns(head.path)) return rpc.refuse(request, response, error);
+    const match = table.match(head.method, head.path);
+    const dialect = match.kind === "found" ? dialectOf(match.route.dialect) : dialectOfPath(head.path);
+    const { status, headers, body } = dialect.failure(error, { path: head.path });
+    response.writeHead(status, { ...headers, "content-length": String(Buffer.byteLength(body)) });
+    response.end(head.method === "HEAD" ? "" : body);
+  };
+}
+
+interface Exchange {
+  readonly request: ServerRequest;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly admitted: Admitted;
+}
+
+async function serve(surfaces: Surfaces, { request, response, requestId, admitted }: Exchange): Promise<void> {
+  const head = surfaces.headOf(request);
   if (head === undefined) return refuse(request, response, 400, "the request needs one Host and a path that begins with a slash");
   const cors = surfaces.cors(head);
   for (const [name, value] of Object.entries(cors.headers)) response.setHeader(name, value);
   if (cors.preflight) return void response.writeHead(204).end();
   const probe = surfaces.probe(head);
   if (probe !== undefined) return answerProbe(probe, request, response);
-  if (surfaces.rpc.owns(head.path)) return surfaces.rpc.handle(request, response, head, requestId);
+  if (surfaces.rpc.owns(head.path)) return surfaces.rpc.handle(request, response, head, { requestId, admitted });
   const gone = goneSignal(response);
-  const answer = await surfaces.rest.handle(restRequest(request, head, gone, requestId));
-  if (!response.headersSent && !gone.aborted) await writeAnswer(request, response, answer, { gone, draining: surfaces.draining });
+  const answer = await surfaces.rest.handle(restRequest(request, head, { signal: gone, requestId, body: admitted.body }));
+  const ending = admitted.expired === undefined ? [surfaces.draining] : [surfaces.draining, admitted.expired];
+  if (!response.headersSent && !gone.aborted) await writeAnswer(request, response, answer, { gone, ending });
 }
 
 /** Counts what access refuses: all by the error's code, the admin surface's once more by its own reasons. */

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
-import { cut, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { unlimitedBody, type BodyAllowance } from "../src/kernel/listen/body-budget.ts";
+import { closeUnlessRestIsShort, cut, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
 import { bodyBytes, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
@@ -20,8 +21,8 @@ export interface Head {
   readonly secured: boolean;
 }
 
-/** Undefined when the request has no single well-formed host, or asks for anything but a path (RFC 9112 §3.2). */
-export function readHead(request: ServerRequest): Head | undefined {
+/** `clientOf` finds the client's address, which is the connection's other end unless given. Undefined when the request has no single well-formed host, or asks for anything but a path (RFC 9112 §3.2). */
+export function readHead(request: ServerRequest, clientOf: (peer: string, headers: RequestHeaders) => string = (peer) => peer): Head | undefined {
   const url = request.url ?? "";
   const pseudo = request.headers[":authority"];
   const host = typeof pseudo === "string" ? pseudo : request.headers.host;
@@ -33,7 +34,7 @@ export function readHead(request: ServerRequest): Head | undefined {
     path: question < 0 ? url : url.slice(0, question),
     search: question < 0 ? "" : url.slice(question),
     headers: { ...headers, host },
-    remote: { address: request.socket.remoteAddress ?? "", port: request.socket.remotePort ?? 0 },
+    remote: { address: clientOf(request.socket.remoteAddress ?? "", headers), port: request.socket.remotePort ?? 0 },
     secured: (request.socket as Partial<TLSSocket>).encrypted === true,
   };
 }
@@ -64,8 +65,9 @@ function wasSent(response: ServerResponse): boolean {
 }
 
 /** The request as REST takes it. */
-export function restRequest(request: ServerRequest, head: Head, signal: AbortSignal, requestId: string): RestRequest {
-  return { ...head, signal, requestId, readBody: (limitBytes) => readBody(request, limitBytes) };
+export function restRequest(request: ServerRequest, head: Head, facts: Pick<RestRequest, "signal" | "requestId"> & { readonly body: BodyAllowance }): RestRequest {
+  const { signal, requestId, body } = facts;
+  return { ...head, signal, requestId, readBody: (limitBytes) => readBody(request, limitBytes, body) };
 }
 
 /**
@@ -82,17 +84,24 @@ export async function* bodyChunks(request: ServerRequest): AsyncGenerator<Uint8A
   }
 }
 
-/** The whole body. Throws `too_large` as soon as it is known to be, `cancelled` when it does not come whole. */
-export async function readBody(request: ServerRequest, limitBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
+/**
+ * The whole body. Throws `too_large` as soon as it is known to be, `exhausted` when other bodies leave no room for it,
+ * `cancelled` when it does not come whole. What is refused is not kept.
+ */
+export async function readBody(request: ServerRequest, limitBytes: number, allowance: BodyAllowance = unlimitedBody): Promise<Uint8Array> {
+  const declaredBytes = Number(request.headers["content-length"] ?? 0);
+  try {
+    if (declaredBytes > limitBytes) throw bodyTooLarge(limitBytes);
+    allowance.reserve(declaredBytes);
+  } catch (error) {
     request.resume();
-    throw bodyTooLarge(limitBytes);
+    throw error;
   }
-  return gathered(request, limitBytes);
+  return gathered(request, limitBytes, declaredBytes > 0 ? unlimitedBody : allowance);
 }
 
 // By events: an iterator of a stream takes as long as the rest of a small request.
-function gathered(request: ServerRequest, limitBytes: number): Promise<Uint8Array> {
+function gathered(request: ServerRequest, limitBytes: number, allowance: BodyAllowance): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -102,10 +111,15 @@ function gathered(request: ServerRequest, limitBytes: number): Promise<Uint8Arra
     };
     const take = (chunk: Uint8Array): void => {
       bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= limitBytes) return;
-      settle(() => reject(bodyTooLarge(limitBytes)));
-      request.resume();
+      try {
+        if (bytes > limitBytes) throw bodyTooLarge(limitBytes);
+        allowance.reserve(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        chunks.length = 0;
+        settle(() => reject(error));
+        request.resume();
+      }
     };
     const whole = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
     const broken = (cause?: unknown): void => settle(() => reject(new StewardError("cancelled", "the request broke off before its body was complete", { cause })));
@@ -119,12 +133,13 @@ function gathered(request: ServerRequest, limitBytes: number): Promise<Uint8Arra
 export interface StreamEnds {
   /** The client has gone. */
   readonly gone: AbortSignal;
-  /** The listener drains: event streams, which never end by themselves, end whole. */
-  readonly draining: AbortSignal;
+  /** The listener drains, or the stream has reached its age: event streams, which never end by themselves, end whole. */
+  readonly ending: readonly AbortSignal[];
 }
 
 /** Sends an answer. A stream that throws is cut, so that the client sees it is incomplete. Never rejects. */
 export async function writeAnswer(request: ServerRequest, response: ServerResponse, answer: RestAnswer, ends: StreamEnds): Promise<void> {
+  closeUnlessRestIsShort(request, response);
   const bare = answer.status === 204 || answer.status === 304;
   const body = bare ? "" : answer.body;
   if (!isStream(body)) {
@@ -134,7 +149,7 @@ export async function writeAnswer(request: ServerRequest, response: ServerRespon
     return;
   }
   const endless = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
-  const signal = endless ? AbortSignal.any([ends.gone, ends.draining]) : ends.gone;
+  const signal = endless ? AbortSignal.any([ends.gone, ...ends.ending]) : ends.gone;
   try {
     response.writeHead(answer.status, { ...answer.headers });
     response.flushHeaders();
@@ -142,7 +157,7 @@ export async function writeAnswer(request: ServerRequest, response: ServerRespon
     response.end();
   } catch {
     // The body's maker has logged it; the client has gone, or sees a cut.
-    if (endless && ends.draining.aborted) response.end();
+    if (endless && ends.ending.some((signal) => signal.aborted)) response.end();
     else cut(request);
   }
 }

@@ -28,6 +28,15 @@ export interface Probes {
   serviceReady(name: string): boolean;
 }
 
+/** What balancers and supervisors ask whether a service can work: answered from memory. */
+const PROBE_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/api/v1/health", "/api/v1/ready", "/v1/sys/health"]);
+const PROBE_METHODS: ReadonlySet<string> = new Set(["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/List"]);
+
+/** Whether a request is a health check, by HTTP or gRPC, which the listener answers however busy it is. */
+export function isProbe({ method, path }: Pick<Head, "method" | "path">): boolean {
+  return method === "POST" ? PROBE_METHODS.has(path) : (method === "GET" || method === "HEAD") && PROBE_PATHS.has(path);
+}
+
 /** A longer reason is cut. Characters. */
 const LONGEST_REASON = 500;
 

@@ -10,6 +10,7 @@ import type { Log } from "../src/kernel/base/log.ts";
 import { bytesIn } from "../src/kernel/base/pieces.ts";
 import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler, type WrittenJson } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
+import { readJsonBody } from "../src/kernel/wire/json-text.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
 import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
@@ -91,7 +92,7 @@ async function serve(deps: RestDeps, validator: Validator, request: RestRequest)
 
 async function callMethod(route: RpcRoute, params: Readonly<Record<string, string>>, validator: Validator, request: RestRequest): Promise<RestAnswer> {
   const { method } = route;
-  const body = route.binder.readsBody ? await readBody(request, method.bodyBytes) : new Uint8Array();
+  const body = route.binder.readsBody ? await readJsonBody(await readBody(request, method.bodyBytes)) : undefined;
   const message = route.binder.bind({ params, search: request.search, body });
   const found = validator.check<DescMessage>(method.rpc.input, message);
   if (found.length > 0) throw invalidRequest(found);

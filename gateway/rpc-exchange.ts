@@ -1,6 +1,9 @@
 /** Between Node's HTTP and the rpc library: requests with one signal that fires only when the client has left, answers whose trailers are read as gRPC writes them. */
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
+import { StewardError } from "../src/kernel/base/errors.ts";
+import type { BodyAllowance } from "../src/kernel/listen/body-budget.ts";
 import type { ServerRequest, ServerResponse } from "../src/kernel/listen/exchange.ts";
 import type { RequestHeaders } from "../src/kernel/service.ts";
 import { bodyChunks, goneSignal, type Head } from "./node-http.ts";
@@ -9,11 +12,23 @@ import { bodyChunks, goneSignal, type Head } from "./node-http.ts";
  * The request as the library takes it. Its own form of it aborts a signal after every call, answered ones too, and an
  * abort without a reason makes an error with its stack, which most calls need for nothing.
  */
-export function rpcRequest(request: ServerRequest, response: ServerResponse, head: Head, contextValues: ContextValues): UniversalServerRequest {
+export function rpcRequest(request: ServerRequest, response: ServerResponse, { head, body, contextValues }: { head: Head; body: BodyAllowance; contextValues: ContextValues }): UniversalServerRequest {
   return {
     httpVersion: request.httpVersion, method: head.method, url: `${head.secured ? "https" : "http"}://${String(head.headers["host"])}${request.url ?? ""}`,
-    header: fetchHeaders(head.headers), body: bodyChunks(request), signal: goneSignal(response), contextValues,
+    header: fetchHeaders(head.headers), body: allowedChunks(request, body), signal: goneSignal(response), contextValues,
   };
+}
+
+/** The chunks of a body, each of them reserved before it is kept. */
+async function* allowedChunks(request: ServerRequest, body: BodyAllowance): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of bodyChunks(request)) {
+    try {
+      body.reserve(chunk.length);
+    } catch (thrown) {
+      throw thrown instanceof StewardError ? new ConnectError(thrown.message, RpcCode.ResourceExhausted) : thrown;
+    }
+    yield chunk;
+  }
 }
 
 /** As the Fetch API has them. HTTP/2's own fields, which begin with a colon, are none. */

@@ -3,21 +3,20 @@ import type { DescMessage, DescMethod, DescMethodBiDiStreaming, MessageInitShape
 import { Code as RpcCode, ConnectError, createConnectRouter, createContextKey, createContextValues, type ConnectRouter, type HandlerContext, type MethodImpl } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { compressionBrotli, compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import { cut, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { closeUnlessRestIsShort, cut, type Admitted, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { createCall, type BoundService, type Call, type StreamHandler, type UnaryHandler } from "../src/kernel/service.ts";
 import { invalidRequest } from "../src/kernel/wire/issues.ts";
-import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import type { Validator } from "../src/kernel/wire/validate.ts";
 import type { Authorize } from "./access/authorize.ts";
-import { isInternal, seenError } from "./codes.ts";
-import { accessOf } from "./methods.ts";
+import { errorText, isInternal, retryAfterSeconds, rpcCode, seenError } from "./codes.ts";
 import type { Head } from "./node-http.ts";
 import { rpcError } from "./rpc-errors.ts";
+import { countedMessages, packings } from "./rpc-messages.ts";
 import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "./rpc-exchange.ts";
+import { ruleOf, type MethodRule } from "./rpc-rules.ts";
 import { withKnownFields } from "./unknown-fields.ts";
 import { asBadInput } from "./unreadable.ts";
 import { orAborted, untilAborted } from "./until-aborted.ts";
@@ -46,6 +45,12 @@ export interface RpcDeps {
   readonly failed?: (response: ServerResponse, code: RpcCode) => void;
 }
 
+/** What belongs to one request beside its head. */
+export interface RpcFacts {
+  readonly requestId: string;
+  readonly admitted: Pick<Admitted, "body" | "expired">;
+}
+
 /** Rpc over HTTP/1.1 and HTTP/2. */
 export interface Rpc {
   /** Paths of all methods. */
@@ -53,17 +58,19 @@ export interface Rpc {
   /** Whether a path belongs to rpc, known or not: `/steward.*` and `/grpc.*`. */
   owns(path: string): boolean;
   /** Answers one request. Never rejects; resolves when the answer is over. */
-  handle(request: ServerRequest, response: ServerResponse, head: Head, requestId: string): Promise<void>;
+  handle(request: ServerRequest, response: ServerResponse, head: Head, facts: RpcFacts): Promise<void>;
+  /** Answers a request for one of those paths that was not admitted. */
+  refuse(request: ServerRequest, response: ServerResponse, error: StewardError): void;
 }
 
 const MESSAGE_BYTES = 4 * 1024 * 1024;
-const headKey = createContextKey<{ readonly head: Head; readonly requestId: string; readonly response: ServerResponse } | undefined>(undefined);
+const headKey = createContextKey<(RpcFacts & { readonly head: Head; readonly response: ServerResponse }) | undefined>(undefined);
 
 /** Throws when a method does not say who may call it. */
 export function createRpc(deps: RpcDeps): Rpc {
   const methods = new Map([...deps.services.flatMap(({ desc }) => desc.methods), ...deps.conversations.map(({ method }) => method)].map((method) => [method, ruleOf(method)]));
   const router = createConnectRouter({
-    acceptCompression: [compressionGzip, compressionBrotli],
+    acceptCompression: [...packings],
     jsonOptions: { ignoreUnknownFields: false },
     readMaxBytes: MESSAGE_BYTES,
     requestGate: (context) => admit(deps, methods.get(context.method), context),
@@ -74,34 +81,25 @@ export function createRpc(deps: RpcDeps): Rpc {
   return {
     paths: new Set(handlers.keys()),
     owns: (path) => /^\/(steward|grpc)\.[^/]*\//.test(path),
-    async handle(request, response, head, requestId) {
+    refuse: (request, response, error) => answerError(request, response, new ConnectError(errorText(error), rpcCode(error, "monitor"), retryAfter(error))),
+    async handle(request, response, head, facts) {
       const handler = handlers.get(head.path);
       if (handler === undefined) return answerUnknown(request, response, head.path);
-      const values = createContextValues().set(headKey, { head, requestId, response });
+      const values = createContextValues().set(headKey, { head, response, ...facts });
       const over = new Promise<void>((resolve) => response.once("close", resolve));
-      const answered = handler(rpcRequest(request, response, head, values))
-        .then((answer) => universalResponseToNodeResponse(withReadableMessage(answer), response))
+      const answered = handler(countedMessages(rpcRequest(request, response, { head, body: facts.admitted.body, contextValues: values }), handler.method.input, MESSAGE_BYTES))
+        .then((answer) => {
+          closeUnlessRestIsShort(request, response);
+          return universalResponseToNodeResponse(withReadableMessage(answer), response);
+        })
         .catch((error: unknown) => {
-          deps.log.debug("an rpc broke off", { error, request_id: requestId });
+          deps.log.debug("an rpc broke off", { error, request_id: facts.requestId });
           if (!response.writableEnded) cut(request);
         });
       // The library's promise stays open when all went well.
       await Promise.race([answered, over]);
     },
   };
-}
-
-interface MethodRule {
-  readonly access: Access;
-  readonly dialect: DialectName;
-}
-
-// Health must answer without a credential; reflection tells everything there is (RESOLUTIONS §5).
-function ruleOf(method: DescMethod): MethodRule {
-  const { typeName, file } = method.parent;
-  if (typeName.startsWith("grpc.health.")) return { access: Access.PUBLIC, dialect: "monitor" };
-  if (typeName.startsWith("grpc.")) return { access: Access.OPERATOR, dialect: "monitor" };
-  return { access: accessOf(method), dialect: styleOf(file).dialect };
 }
 
 function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerContext): void {
@@ -140,7 +138,7 @@ async function unary(deps: RpcDeps, handler: UnaryHandler<DescMessage, DescMessa
 }
 
 async function* stream(deps: RpcDeps, handler: StreamHandler<DescMessage, DescMessage>, message: MessageShape<DescMessage>, context: HandlerContext): AsyncGenerator<MessageInitShape<DescMessage>> {
-  const signal = AbortSignal.any([context.signal, deps.draining]);
+  const signal = AbortSignal.any([context.signal, ...endsOf(deps, context)]);
   try {
     check(deps, context.method, message);
     yield* untilAborted(handler(message, callOf(context, signal)), signal);
@@ -152,7 +150,10 @@ async function* stream(deps: RpcDeps, handler: StreamHandler<DescMessage, DescMe
 function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conversation): void {
   const talk = async function* (messages: AsyncIterable<MessageShape<DescMessage>>, context: HandlerContext): AsyncGenerator<MessageInitShape<DescMessage>> {
     try {
-      for await (const message of untilAborted(messages, AbortSignal.any([context.signal, deps.draining]))) yield reply(message);
+      for await (const message of untilAborted(messages, AbortSignal.any([context.signal, ...endsOf(deps, context)]))) {
+        context.values.get(headKey)?.admitted.body.giveBack();
+        yield reply(message);
+      }
     } catch (thrown) {
       // Here the messages are read while the handler runs.
       explain(thrown, context.method.input);
@@ -160,6 +161,12 @@ function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conve
     }
   };
   router.rpc(method, talk);
+}
+
+/** What ends a stream whether it is finished or not. */
+function endsOf(deps: RpcDeps, context: HandlerContext): readonly AbortSignal[] {
+  const expired = context.values.get(headKey)?.admitted.expired;
+  return expired === undefined ? [deps.draining] : [deps.draining, expired];
 }
 
 function check(deps: RpcDeps, method: DescMethod, message: MessageShape<DescMessage>): void {
@@ -212,16 +219,27 @@ function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): Connec
 
 // What the library does for methods it does not know of is a bare 404, which only Connect's clients understand.
 function answerUnknown(request: ServerRequest, response: ServerResponse, path: string): void {
-  const error = new ConnectError(`there is no method ${path.slice(0, 200)}`, RpcCode.Unimplemented);
-  const type = request.headers["content-type"] ?? "";
   request.resume();
+  answerError(request, response, new ConnectError(`there is no method ${path.slice(0, 200)}`, RpcCode.Unimplemented));
+}
+
+/** An answer that is only an error, in the protocol of the request. */
+function answerError(request: ServerRequest, response: ServerResponse, error: ConnectError): void {
+  const type = request.headers["content-type"] ?? "";
+  error.metadata.forEach((value, name) => response.setHeader(name, value));
+  closeUnlessRestIsShort(request, response);
   if (/^application\/grpc(-web|-web-text)?(\+|;|$)/.test(type)) {
     // Set and not written: the status counts as trailers only when the head itself ends the stream.
     response.setHeader("content-type", type);
     for (const [name, value] of setTrailerStatus(new Headers(), error)) response.setHeader(name, name === "grpc-message" ? encodeGrpcMessage(error.rawMessage) : value);
     response.end();
   } else {
-    response.writeHead(404, { "content-type": "application/json" });
+    response.writeHead(error.code === RpcCode.Unimplemented ? 404 : 429, { "content-type": "application/json" });
     response.end(errorToJsonBytes(error, undefined));
   }
+}
+
+function retryAfter(error: StewardError): Record<string, string> {
+  const seconds = retryAfterSeconds(error);
+  return seconds === undefined ? {} : { "retry-after": String(seconds) };
 }

@@ -6,7 +6,7 @@ import { systemClock } from "../kernel/base/clock.ts";
 import { systemIds } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { adminEnabled } from "../kernel/config/admin-keys.ts";
-import { authToken, gatewayAllowedHosts, gatewayCorsOrigins } from "../kernel/config/house-keys.ts";
+import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayTrustedProxies } from "../kernel/config/house-keys.ts";
 import type { Pool } from "../kernel/pool/types.ts";
 import type { PlainRoute, Service } from "../kernel/service.ts";
 import type { Supervisor } from "../kernel/supervisor/component.ts";
@@ -53,6 +53,7 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
       serviceReady: (name) => serviceReady(house, name),
     },
     auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
+    trustedProxies: config.get(gatewayTrustedProxies),
     log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }

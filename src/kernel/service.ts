@@ -137,6 +137,8 @@ export interface PlainRoute {
   /** Whose error bodies it answers with. */
   readonly dialect: "monitor" | "dedup" | "vault";
   readonly limits?: PlainLimits;
+  /** Its answer lasts until somebody ends it, like an event stream: the listener counts it apart from requests and ends it at an age. */
+  readonly longLived?: boolean;
   /** As `BoundService.hasCredential`, for a route that checks credentials itself. */
   hasCredential?(headers: RequestHeaders): boolean;
   /** Origins of pages that may change something here, asked for at each request; none when not given. */

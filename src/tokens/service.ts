@@ -120,7 +120,7 @@ class Inside implements Tokens {
     });
     this.service = {
       name: "tokens",
-      rpc: [logicalHandlers(this.front), engineHandlers(this.front), systemHandlers(shown)],
+      rpc: [logicalHandlers(this.front), engineHandlers(this.front), systemHandlers(shown, this.front)],
       plain: [vaultRoute({ core: this.front, cors: () => vaultCors(env) })],
     };
   }

@@ -63,10 +63,10 @@ export interface VaultDaemon {
 const ROOT_LINE = /root token[^:]*: (\S+)/;
 
 /** Starts a daemon with only its secrets manager, and reads the root token that its first start shows. */
-export async function startVault(options: { readonly state?: string; readonly config?: string; readonly env?: Readonly<Record<string, string>>; readonly root?: string } = {}): Promise<VaultDaemon> {
+export async function startVault(options: { readonly state?: string; readonly config?: string; readonly services?: Readonly<Record<string, boolean>>; readonly env?: Readonly<Record<string, string>>; readonly root?: string } = {}): Promise<VaultDaemon> {
   const state = options.state ?? temporaryFolder();
   const daemon = await startDaemon({
-    config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${state} }\nservices: { dedup: false }\n${options.config ?? ""}`,
+    config: `gateway: { listen: "127.0.0.1:0" }\nstate: { directory: ${state} }\nservices: ${JSON.stringify(options.services ?? { dedup: false })}\n${options.config ?? ""}`,
     ...(options.env === undefined ? {} : { env: options.env }),
   });
   const root = options.root ?? daemon.stderr.map((line) => ROOT_LINE.exec(line)?.[1]).find((found) => found !== undefined) ?? "";

@@ -29,7 +29,7 @@ async function open(port: number, index: number): Promise<SlowClient> {
 }
 
 it(`${CLIENTS} clients that send a byte at a time are all cut off, and a quick one is served meanwhile`, async () => {
-  const { gateway, url } = await startGateway({}, { connections: CLIENTS + 50, headerMs: 2000, bodyMs: 2000, inFlight: CLIENTS });
+  const { gateway, url } = await startGateway({}, { connections: CLIENTS + 50, headerMs: 2000, owner: { requests: CLIENTS, bodyMs: 2000 } });
   const before = process.memoryUsage().rss;
   const slow: SlowClient[] = [];
   // Not all at once: more than the system's queue holds would believe they are connected, and the server never hear of them.

@@ -96,7 +96,7 @@ describe("reflection", () => {
   });
 
   it("may go on for longer than a body may take", async () => {
-    const { host } = await startGateway({}, { bodyMs: 30 });
+    const { host } = await startGateway({}, { owner: { bodyMs: 30 } });
     const talk = grpcClient(host).talk(ServerReflection.method.serverReflectionInfo);
     const answers: unknown[] = [];
     talk.on("data", (answer) => void answers.push(answer)).on("error", (error) => void answers.push(error));

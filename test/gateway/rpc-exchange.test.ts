@@ -10,6 +10,7 @@ import { readHead } from "../../gateway/node-http.ts";
 import { encodeGrpcMessage, rpcRequest, withReadableMessage } from "../../gateway/rpc-exchange.ts";
 import { JobService } from "../../src/gen/steward/dedup/v1/jobs_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
+import { unlimitedBody } from "../../src/kernel/listen/body-budget.ts";
 import type { ServerRequest, ServerResponse } from "../../src/kernel/listen/exchange.ts";
 import { jobService, startGateway } from "./start-gateway.ts";
 
@@ -18,7 +19,7 @@ async function listen(version: 1 | 2, take: (universal: UniversalServerRequest, 
   const handle = (request: ServerRequest, response: ServerResponse): void => {
     const head = readHead(request);
     if (head === undefined) throw new Error("the head cannot be read");
-    take(rpcRequest(request, response, head, createContextValues()), response);
+    take(rpcRequest(request, response, { head, body: unlimitedBody, contextValues: createContextValues() }), response);
   };
   const server = version === 1 ? createServer(handle) : createHttp2Server((request, response) => handle(request as unknown as ServerRequest, response as unknown as ServerResponse));
   onTestFinished(() => void server.close());

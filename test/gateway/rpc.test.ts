@@ -277,10 +277,10 @@ describe("a stream", () => {
     const { host, gateway } = await startGateway({ services: [jobService({ watchJob: () => endless })] });
     const stream = grpcClient(host).stream(JobService.method.watchJob, { jobId: "j" });
     stream.on("error", () => undefined);
-    await expect.poll(() => gateway.inFlight()).toBe(1);
+    await expect.poll(() => gateway.streams()).toBe(1);
     stream.cancel();
     expect(await promise).toBe("returned");
-    await expect.poll(() => gateway.inFlight()).toBe(0);
+    await expect.poll(() => gateway.streams()).toBe(0);
   });
 
   it("ends its handler when a client that reads nothing vanishes", async () => {
@@ -321,7 +321,7 @@ describe("a stream", () => {
     const ended = new Promise<Error>((done) => stream.on("error", done));
     await new Promise((done) => stream.once("data", done));
     const single = client.unary(SystemService.method.getHealth, {});
-    await expect.poll(() => gateway.inFlight()).toBe(2);
+    await expect.poll(() => [gateway.inFlight(), gateway.streams()]).toEqual([1, 1]);
     const stopped = gateway.stop(10_000);
     expect(await ended).toMatchObject({ code: 14, details: "Steward is stopping" });
     resolve();

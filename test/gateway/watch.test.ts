@@ -109,7 +109,7 @@ describe("the observer of a gateway", () => {
 
 describe("a port", () => {
   it("counts what it turned away: connections, requests without a place, bodies that were slow", async () => {
-    const { gateway } = await startGateway({ plain: [slow] }, { connections: 3, inFlight: 1, admissionMs: 10, bodyMs: 50 });
+    const { gateway } = await startGateway({ plain: [slow] }, { connections: 3, admissionMs: 10, owner: { requests: 1, bodyMs: 50 } });
     const open = (text: string): Promise<string> => new Promise((resolve) => {
       let said = "";
       const socket = connect(gateway.port, "127.0.0.1", () => socket.write(text));
@@ -121,11 +121,12 @@ describe("a port", () => {
     expect(await open("POST /steward.dedup.v1.JobService/GetJob HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 408/);
     void open("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
     while (gateway.inFlight() === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(await open("GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 503/);
-    expect(gateway.refused()).toEqual({ busy: 1, connections: 0, slow_body: 1 });
+    expect(await open("GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 429/);
+    expect(gateway.refused().filter(({ count }) => count > 0)).toEqual([{ reason: "busy", share: "owner", count: 1 }, { reason: "slow_body", share: "owner", count: 1 }]);
+    const cut = (): number => gateway.refused().find(({ reason }) => reason === "connections")?.count ?? 0;
     const crowd = Array.from({ length: 5 }, () => open("GET /healthz HTTP/1.1\r\n"));
-    while (gateway.refused().connections === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (cut() === 0) await new Promise((resolve) => setImmediate(resolve));
     void Promise.allSettled(crowd);
-    expect(gateway.refused().connections).toBeGreaterThanOrEqual(1);
+    expect(cut()).toBeGreaterThanOrEqual(1);
   });
 });

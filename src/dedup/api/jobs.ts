@@ -35,7 +35,7 @@ export function jobHandlers({ jobs }: JobsApiDeps): BoundService {
 }
 
 /** The route of the event stream without its handler. */
-export const JOB_PROGRESS_ROUTE: Omit<PlainRoute, "handle"> = { verb: "GET", template: "/api/v1/jobs/{job_id}/progress", access: Access.OPERATOR, dialect: "dedup" };
+export const JOB_PROGRESS_ROUTE: Omit<PlainRoute, "handle"> = { verb: "GET", template: "/api/v1/jobs/{job_id}/progress", access: Access.OPERATOR, dialect: "dedup", longLived: true };
 
 /** GET /api/v1/jobs/{job_id}/progress: the same events as server-sent events. An unknown job is answered with the error envelope. */
 export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {

@@ -72,7 +72,7 @@ class SimulatedHost implements CodeHost {
     this.#dresser = createDresser(deps.ids, { gzip: options.gzip ?? false });
     this.#listener = createListener({
       name: "demo code host", setting: "the code host's address", address: options.address ?? { host: "127.0.0.1", port: 0 }, credential: false,
-      limits: { connections: MOST_AT_ONCE, inFlight: MOST_AT_ONCE }, handle: (request, response) => this.#serve(request, response),
+      limits: { connections: MOST_AT_ONCE, owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE } }, handle: (request, response) => this.#serve(request, response),
     }, deps);
   }
 

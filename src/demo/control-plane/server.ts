@@ -76,7 +76,7 @@ export async function startControlPlane<Operation extends string>(spec: ControlP
   };
   const listener = createListener({
     name: spec.name, setting: `the address of the ${spec.name}`, address: { host: "127.0.0.1", port: spec.port ?? 0 }, credential: false,
-    limits: { connections: MOST_AT_ONCE, inFlight: MOST_AT_ONCE }, handle: (request, response) => serve(request, response, { spec, deps, faults, see, latencyMs: plane.latencyMs }),
+    limits: { connections: MOST_AT_ONCE, owner: { requests: MOST_AT_ONCE, requestsPerAddress: MOST_AT_ONCE } }, handle: (request, response) => serve(request, response, { spec, deps, faults, see, latencyMs: plane.latencyMs }),
   }, deps);
   const plane: ControlPlane<Operation> = {
     get url() {

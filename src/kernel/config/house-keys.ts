@@ -1,4 +1,5 @@
 /** The keys of the house itself; each service declares its own (RESOLUTIONS §2). */
+import { isIP } from "node:net";
 import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
@@ -26,6 +27,16 @@ export const gatewayAllowedHosts: Key<readonly string[]> = defineKey({
   help: "Host names accepted beside localhost while there is no token, e.g. of a proxy on this machine.",
 });
 
+/** Proxies that say for whom they ask. */
+export const gatewayTrustedProxies: Key<readonly string[]> = defineKey({
+  path: "gateway.trusted_proxies", type: listOf(string), default: [],
+  rule: (entries) => {
+    const wrong = entries.find((entry) => !isAddressOrNetwork(entry));
+    return wrong === undefined ? undefined : { rule: `must be IP addresses or networks, got ${JSON.stringify(wrong)}`, remedy: "write addresses such as 10.0.0.2 or networks such as 10.0.0.0/8 or fd00::/8." };
+  },
+  help: "Proxies whose X-Forwarded-For or Forwarded says where a request comes from: addresses and networks, e.g. 10.0.0.2 or 10.0.0.0/8. Limits per address, the audit and tokens bound to networks then use that address. Nobody else's headers count.",
+});
+
 /** Certificate and key of the gateway; without them it speaks plain HTTP. */
 export const gatewayTls: TlsFileKeys = defineTlsFiles("gateway.tls", "the gateway");
 
@@ -34,6 +45,13 @@ export const gatewayCorsOrigins: Key<readonly string[]> = defineKey({
   path: "gateway.cors.allowed_origins", type: listOf(string), default: [], rule: originRule, env: "CORS_ALLOW_ORIGIN",
   help: "Origins whose pages may call /api/v1 and the document service by Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
 });
+
+function isAddressOrNetwork(entry: string): boolean {
+  const [address = "", prefix, ...rest] = entry.split("/");
+  const family = isIP(address);
+  if (family === 0 || address.includes("%") || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
 
 /** What is said of a token that can be guessed. */
 export function guessable(token: Secret | undefined): Complaint | undefined {
@@ -107,7 +125,7 @@ export const poolThreads: Key<number> = defineKey({
 
 /** All of the above. */
 export const houseKeys: Schema = [
-  gatewayListen, gatewayAllowedHosts, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder,
+  gatewayListen, gatewayAllowedHosts, gatewayTrustedProxies, gatewayTls.certFile, gatewayTls.keyFile, gatewayCorsOrigins, authToken, stateFolder,
   backupEnabled, backupFolder, backupAt, backupKeep, loggingLevel, loggingFormat, servicesMonitor, servicesDedup, servicesTokens, poolThreads,
 ];
 

@@ -53,6 +53,11 @@ export class JsonScanner {
     this.#counts = new Uint32Array(options.budget.depth + 1);
   }
 
+  /** Whether it stands within a number. */
+  get inNumber(): boolean {
+    return this.#token === "number";
+  }
+
   /** Goes on at `from` until an event or the piece's end; returns where it stands. `base` is the offset of the piece in the text. */
   scan(piece: Uint8Array, from: number, base: number): number {
     this.#base = base;

@@ -1,8 +1,9 @@
 /**
- * The open connections of one port. When all places are taken a new one takes that of the connection which is worth
- * least: the oldest that has brought no request yet, else the one that has been idle longest. Never that of a request.
+ * The open connections of one port by what they are worth. When all places are taken a new one takes that of the
+ * connection which is worth least; one that carries an owner's request is never cut.
  */
 import type { Socket } from "node:net";
+import type { Share } from "./shares.ts";
 
 /** Connections by what they are worth. */
 export interface Connections {
@@ -11,53 +12,80 @@ export interface Connections {
   hold(socket: Socket): void;
   /** No longer counts it: another one stands for it. */
   forget(socket: Socket): void;
-  /** A request of this connection has begun; each one is ended once. */
-  begin(socket: Socket): void;
-  end(socket: Socket): void;
-  /** Cuts the connection that is worth least. False when all carry requests. */
+  /** A request of this connection has begun; each one is ended once, with the same share. */
+  begin(socket: Socket, share: Share): void;
+  end(socket: Socket, share: Share): void;
+  /** Cuts the connection that is worth least. False when all carry requests of owners. */
   makeRoom(): boolean;
   all(): readonly Socket[];
 }
 
+/** What connections are worth, the least first. The last one is never cut. */
+const RANKS = ["unproven", "idle stranger", "busy stranger", "idle owner", "busy owner"] as const;
+type Rank = (typeof RANKS)[number];
+const CUT_FIRST: readonly Rank[] = RANKS.slice(0, -1);
+
+interface Entry {
+  rank: Rank;
+  ownerRequests: number;
+  otherRequests: number;
+  /** It has brought a request of an owner. */
+  isOwners: boolean;
+}
+
 /** `emptied` is called whenever the last one has gone. */
 export function createConnections(emptied: () => void): Connections {
-  const requests = new Map<Socket, number>();
-  /** Both in the order in which they came to be so. */
-  const unproven = new Set<Socket>();
-  const idle = new Set<Socket>();
+  const entries = new Map<Socket, Entry>();
+  /** Each in the order in which its connections came to be so. */
+  const ranks: Record<Rank, Set<Socket>> = { "unproven": new Set(), "idle stranger": new Set(), "busy stranger": new Set(), "idle owner": new Set(), "busy owner": new Set() };
   const forget = (socket: Socket): void => {
-    if (!requests.delete(socket)) return;
-    unproven.delete(socket);
-    idle.delete(socket);
-    if (requests.size === 0) emptied();
+    const entry = entries.get(socket);
+    if (entry === undefined) return;
+    entries.delete(socket);
+    ranks[entry.rank].delete(socket);
+    if (entries.size === 0) emptied();
   };
-  const change = (socket: Socket, by: number): void => {
-    const before = requests.get(socket);
-    if (before === undefined) return;
-    requests.set(socket, before + by);
-    unproven.delete(socket);
-    if (before + by === 0) idle.add(socket);
-    else idle.delete(socket);
+  const change = (socket: Socket, share: Share, by: 1 | -1): void => {
+    const entry = entries.get(socket);
+    if (entry === undefined) return;
+    if (share === "owner") {
+      entry.isOwners = true;
+      entry.ownerRequests += by;
+    } else entry.otherRequests += by;
+    const rank = rankOf(entry);
+    if (rank === entry.rank) return;
+    ranks[entry.rank].delete(socket);
+    ranks[rank].add(socket);
+    entry.rank = rank;
   };
   return {
     get size() {
-      return requests.size;
+      return entries.size;
     },
     hold(socket) {
-      requests.set(socket, 0);
-      unproven.add(socket);
+      entries.set(socket, { rank: "unproven", ownerRequests: 0, otherRequests: 0, isOwners: false });
+      ranks.unproven.add(socket);
       socket.once("close", () => forget(socket));
     },
     forget,
-    begin: (socket) => change(socket, 1),
-    end: (socket) => change(socket, -1),
+    begin: (socket, share) => change(socket, share, 1),
+    end: (socket, share) => change(socket, share, -1),
     makeRoom() {
-      const [least = idle.values().next().value] = unproven;
-      if (least === undefined) return false;
-      forget(least);
-      least.destroy();
-      return true;
+      for (const rank of CUT_FIRST) {
+        const [least] = ranks[rank];
+        if (least === undefined) continue;
+        forget(least);
+        least.destroy();
+        return true;
+      }
+      return false;
     },
-    all: () => [...requests.keys()],
+    all: () => [...entries.keys()],
   };
+}
+
+function rankOf({ ownerRequests, otherRequests, isOwners }: Entry): Rank {
+  if (ownerRequests > 0) return "busy owner";
+  if (isOwners) return "idle owner";
+  return otherRequests > 0 ? "busy stranger" : "idle stranger";
 }

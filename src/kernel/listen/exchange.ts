@@ -1,6 +1,9 @@
 /** One request and its answer, whichever HTTP carried them, and the few things that differ between HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, ServerResponse as Http1Response } from "node:http";
 import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
+import type { StewardError } from "../base/errors.ts";
+import type { BodyAllowance } from "./body-budget.ts";
+import type { Share } from "./shares.ts";
 
 /** A request over HTTP/1.1 or HTTP/2: Node gives both the surface of the first. */
 export type ServerRequest = IncomingMessage;
@@ -11,13 +14,44 @@ export type ServerResponse = Http1Response;
 /** Sets what every answer of a port says of itself. Called once a request, before anything else looks at it: it must not throw. */
 export type Prepare = (request: ServerRequest, response: ServerResponse) => void;
 
-/** Answers one request. What it throws is logged and becomes a 500. */
-export type Handler = (request: ServerRequest, response: ServerResponse) => void | Promise<void>;
+/** What a request was admitted with. */
+export interface Admitted {
+  readonly share: Share;
+  /** To be asked before bytes of the body are kept. */
+  readonly body: BodyAllowance;
+  /** For a long-lived answer: fires at its age, with an error that says so. */
+  readonly expired: AbortSignal | undefined;
+}
+
+/** Answers one request. What it throws is logged and becomes a 500. Its body counts until the promise settles. */
+export type Handler = (request: ServerRequest, response: ServerResponse, admitted: Admitted) => void | Promise<void>;
+
+/** Answers a request that the listener does not admit. */
+export type Refuse = (request: ServerRequest, response: ServerResponse, error: StewardError) => void;
 
 /** The stream of a request over HTTP/2; undefined for one over HTTP/1.1. */
 export function streamOf(request: ServerRequest): ServerHttp2Stream | undefined {
   const either: unknown = request;
   return either instanceof Http2ServerRequest ? either.stream : undefined;
+}
+
+/** Whether a request brings a body. */
+export function hasBody(request: ServerRequest): boolean {
+  const stream = streamOf(request);
+  if (stream !== undefined) return !stream.endAfterHeaders;
+  return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+}
+
+/** A rest of a body that is read and dropped, so that its connection can go on. */
+const DROPPED_BYTES = 64 * 1024;
+
+/**
+ * To be called before the head of an answer is written: over HTTP/1.1 the connection ends after it when more of the body
+ * may still come than is worth reading.
+ */
+export function closeUnlessRestIsShort(request: ServerRequest, response: ServerResponse): void {
+  if (request.complete || response.headersSent || streamOf(request) !== undefined || !hasBody(request)) return;
+  if (Number(request.headers["content-length"] ?? Infinity) > DROPPED_BYTES) response.setHeader("connection", "close");
 }
 
 /** Ends the answer at once so that the client sees it is incomplete: the connection over HTTP/1.1, the stream over HTTP/2. */

@@ -5,8 +5,9 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
-import { refuse, type Handler, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import { refuse, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
+import type { Serve } from "./requests.ts";
 import { createStallMeter, type StallMeter } from "./stall.ts";
 import type { UncommonMethods } from "./uncommon-methods.ts";
 
@@ -20,7 +21,7 @@ export interface Http1Side {
 /** What the side is told with its limits. */
 export interface Http1Options {
   readonly prepare: Prepare;
-  readonly handle: Handler;
+  readonly serve: Serve;
   /** How many requests a socket carries: one without any has been idle too long when its time is over. */
   readonly busy: (socket: Socket) => number;
   /** The methods that the parser does not know; undefined when there is none to be rescued. */
@@ -29,7 +30,7 @@ export interface Http1Options {
 }
 
 /** Nothing is open yet. */
-export function createHttp1Side(limits: ListenLimits, { prepare, handle, busy, uncommon, clock }: Http1Options): Http1Side {
+export function createHttp1Side(limits: ListenLimits, { prepare, serve, busy, uncommon, clock }: Http1Options): Http1Side {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
@@ -41,7 +42,7 @@ export function createHttp1Side(limits: ListenLimits, { prepare, handle, busy, u
     uncommon?.restore(request);
     prepare(request, response);
     if (!meters.has(request.socket)) meters.set(request.socket, createStallMeter(limits.stallMs, clock));
-    void handle(request, response);
+    void serve(request, response, request.socket);
   });
   server.on("checkExpectation", (request: ServerRequest, response: ServerResponse) => {
     uncommon?.restore(request);

@@ -3,9 +3,9 @@ import { constants, createServer, type Http2ServerRequest, type Http2ServerRespo
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { Connections } from "./connections.ts";
-import { refuse, type Handler, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import { refuse, type Prepare, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits } from "./limits.ts";
+import type { Serve } from "./requests.ts";
 import { createStallMeter, type StallMeter } from "./stall.ts";
 
 /** Speaks HTTP/2 on sockets it is given. */
@@ -17,9 +17,10 @@ export interface Http2Side {
 }
 
 /** Sockets belong to the owner; a session dies with its socket. */
-export function createHttp2Side(limits: ListenLimits, { prepare, handle }: { prepare: Prepare; handle: Handler }, deps: { clock: Clock; log: Log; connections: Pick<Connections, "begin" | "end"> }): Http2Side {
+export function createHttp2Side(limits: ListenLimits, { prepare, serve }: { prepare: Prepare; serve: Serve }, deps: { clock: Clock; log: Log }): Http2Side {
   const sessions = new Set<ServerHttp2Session>();
   const sockets = new WeakSet<Socket>();
+  const socketOf = new WeakMap<object, Socket>();
   /** The one that is being handed over: its session is told of at once. */
   let taken: Socket | undefined;
   const server = createServer({
@@ -30,8 +31,11 @@ export function createHttp2Side(limits: ListenLimits, { prepare, handle }: { pre
     cutWhenStalled(request.stream, createStallMeter(limits.stallMs, deps.clock));
     const exchange = [request as unknown as ServerRequest, response as unknown as ServerResponse] as const;
     prepare(...exchange);
+    const { session } = request.stream;
+    const socket = session === undefined ? undefined : socketOf.get(session);
+    if (socket === undefined) return request.stream.destroy();
     if (headTooLarge(request, limits.headerBytes)) refuse(...exchange, 431, "the header list is too large");
-    else void handle(...exchange);
+    else void serve(...exchange, socket);
   });
   // Node answers these itself where nobody does, without a header.
   server.on("checkExpectation", (request: Http2ServerRequest, response: Http2ServerResponse) => {
@@ -44,11 +48,7 @@ export function createHttp2Side(limits: ListenLimits, { prepare, handle }: { pre
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     closeWhenIdle(session, limits, deps.clock);
-    const socket = taken;
-    if (socket !== undefined) session.on("stream", (stream) => {
-      deps.connections.begin(socket);
-      stream.once("close", () => deps.connections.end(socket));
-    });
+    if (taken !== undefined) socketOf.set(session, taken);
   });
   server.on("sessionError", (error) => deps.log.debug("an HTTP/2 session failed", { error }));
   return {

@@ -10,12 +10,14 @@ import { bind, refuseOpenAddress } from "./bind.ts";
 import { createCertificates, RELOAD_MS, type Certificates, type CertificateStatus } from "./certificates.ts";
 import { createClientAuthorities, type ClientAuthorities, type ClientCertificates } from "./client-certificates.ts";
 import { createConnections, type Connections } from "./connections.ts";
-import type { Handler, Prepare } from "./exchange.ts";
+import type { Handler, Prepare, Refuse } from "./exchange.ts";
 import { createHttp1Side, type Http1Side } from "./h1.ts";
 import { createHttp2Side, type Http2Side } from "./h2.ts";
 import type { TlsFiles } from "./key-pair.ts";
-import { DEFAULT_LIMITS, type ListenLimits } from "./limits.ts";
-import { createRequests, type Requests } from "./requests.ts";
+import { resolveLimits, type LimitOverrides, type ListenLimits } from "./limits.ts";
+import { createRefusals, type RefusalCount } from "./refusals.ts";
+import { createRequests, refuseAsText, type Requests } from "./requests.ts";
+import { everybodyIsOwner, type Classify } from "./shares.ts";
 import { sniff, type Protocol } from "./sniff.ts";
 import { createTlsSide, type TlsSide } from "./tls-side.ts";
 import { createUncommonMethods, type UncommonMethod } from "./uncommon-methods.ts";
@@ -39,11 +41,11 @@ export interface ListenerSpec {
   readonly credential: boolean;
   /** TLS 1.2 or newer, h2 and http/1.1 by ALPN. Plain HTTP is then refused, and TLS without it. */
   readonly tls?: ListenTls;
-  readonly limits?: Partial<ListenLimits>;
-  /** Paths whose body may stay open as long as the answer does: bidirectional streams. */
-  readonly openEnded?: (path: string) => boolean;
-  /** Paths that are answered even when `inFlight` others are: probes, from memory and at once. */
-  readonly placeless?: (path: string) => boolean;
+  readonly limits?: LimitOverrides;
+  /** Whose share of the capacity a request uses; all are owners when not given. */
+  readonly classify?: Classify;
+  /** Answers what is not admitted; 503 as text when not given. */
+  readonly refuse?: Refuse;
   /** Methods that Node's HTTP/1.1 parser refuses and that are served here all the same; over HTTP/2 any is. None when not given. */
   readonly rescue?: readonly UncommonMethod[];
   /** The headers of every answer, also of those that the port gives itself, such as its refusals. None when not given. */
@@ -68,11 +70,12 @@ export interface Listener {
   start(): Promise<void>;
   /** Accepts no more, lets requests finish, cuts what is left after `deadlineMs`. Works without start, and twice. */
   stop(deadlineMs: number): Promise<void>;
-  /** Requests being answered. */
+  /** Requests being answered, without long-lived streams. */
   inFlight(): number;
+  /** Long-lived streams. */
+  streams(): number;
   connections(): number;
-  /** What was turned away since the listener was made: `connections` beyond the limit, requests that found no place (`busy`), bodies that took too long (`slow_body`). */
-  refused(): Readonly<Record<"connections" | "busy" | "slow_body", number>>;
+  refused(): readonly RefusalCount[];
   /** The certificate in use; undefined without TLS and before `start`. */
   certificate(): CertificateStatus | undefined;
 }
@@ -96,7 +99,7 @@ class PortListener implements Listener {
   readonly #limits: ListenLimits;
   readonly #connections: Connections;
   readonly #lingering = new Set<Socket>();
-  #turnedAway = 0;
+  readonly #refusals = createRefusals();
   readonly #requests: Requests;
   readonly #h1: Http1Side;
   readonly #h2: Http2Side;
@@ -113,14 +116,16 @@ class PortListener implements Listener {
     this.name = spec.name;
     this.#spec = spec;
     this.#deps = deps;
-    this.#limits = { ...DEFAULT_LIMITS, ...spec.limits };
+    this.#limits = resolveLimits(spec.limits);
     this.#connections = createConnections(() => this.#empty?.());
     const connections = this.#connections;
-    this.#requests = createRequests(this.#limits, { openEnded: spec.openEnded ?? (() => false), placeless: spec.placeless ?? (() => false), connections, handle: spec.handle }, deps);
+    this.#requests = createRequests(this.#limits, {
+      classify: spec.classify ?? everybodyIsOwner, refuse: spec.refuse ?? refuseAsText, connections, refusals: this.#refusals, handle: spec.handle,
+    }, deps);
     const uncommon = spec.rescue === undefined ? undefined : createUncommonMethods({ methods: spec.rescue, headMs: this.#limits.headerMs }, deps.clock);
     const prepare = spec.prepare ?? (() => undefined);
-    this.#h1 = createHttp1Side(this.#limits, { prepare, handle: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
-    this.#h2 = createHttp2Side(this.#limits, { prepare, handle: this.#requests.serve }, { ...deps, connections });
+    this.#h1 = createHttp1Side(this.#limits, { prepare, serve: this.#requests.serve, busy: this.#requests.count, uncommon, clock: deps.clock });
+    this.#h2 = createHttp2Side(this.#limits, { prepare, serve: this.#requests.serve }, deps);
     const clients = spec.tls?.clients;
     this.#tls = createTlsSide({ handshakeMs: this.#limits.headerMs, clientAuth: clients?.mode ?? "none", log: deps.log });
     this.#authorities = clients?.caFile === undefined || clients.mode === "none" ? undefined : createClientAuthorities(clients.caFile, deps, spec.tls?.reloadMs ?? RELOAD_MS);
@@ -140,12 +145,16 @@ class PortListener implements Listener {
     return this.#requests.inFlight();
   }
 
+  streams(): number {
+    return this.#requests.streams();
+  }
+
   connections(): number {
     return this.#connections.size;
   }
 
-  refused(): ReturnType<Listener["refused"]> {
-    return { connections: this.#turnedAway, ...this.#requests.refused };
+  refused(): readonly RefusalCount[] {
+    return this.#refusals.counts();
   }
 
   certificate(): CertificateStatus | undefined {
@@ -178,7 +187,7 @@ class PortListener implements Listener {
   #accept(socket: Socket): void {
     socket.on("error", (error) => this.#deps.log.debug("a connection failed", { error }));
     if (this.#connections.size >= this.#limits.connections) {
-      this.#turnedAway += 1;
+      this.#refusals.add("connections");
       if (!this.#connections.makeRoom()) return this.#turnAway(socket, BUSY);
     }
     this.#connections.hold(socket);

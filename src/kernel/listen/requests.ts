@@ -1,43 +1,60 @@
-/** The requests a listener is answering: their places, the time their bodies may take, and what becomes of them when the port drains. */
+/**
+ * The requests a listener is answering: classified by their heads, admitted within the limits of their share, and ended
+ * when their bodies take too long or the port drains. docs/architecture/admission.md draws the order.
+ */
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
+import { StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { createAdmission, type Admission } from "./admission.ts";
+import { createBodyBudget, type BodyBudget } from "./body-budget.ts";
 import type { Connections } from "./connections.ts";
-import { refuse, streamOf, type Handler, type ServerRequest, type ServerResponse } from "./exchange.ts";
-import type { ListenLimits } from "./limits.ts";
+import { closeUnlessRestIsShort, hasBody, refuse, streamOf, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import type { ListenLimits, ShareLimits } from "./limits.ts";
+import { createPlaces, type PlaceHolder, type Places } from "./places.ts";
+import type { Refusals } from "./refusals.ts";
+import { SHARES, type Classification, type Classify, type Share } from "./shares.ts";
+import { createStreams, type Streams } from "./streams.ts";
+import { endUnreadBody } from "./unread-body.ts";
 
 /** Requests between their head and the end of their answer. */
 export interface Requests {
-  /** Answers one request through the handler, within the limits. Never throws. */
-  readonly serve: Handler;
+  /** Answers one request of a connection through the handler, within the limits. Never throws. */
+  readonly serve: Serve;
   /** Requests on an HTTP/1.1 connection. */
   readonly count: (socket: Socket) => number;
+  /** Requests that hold a place. */
   inFlight(): number;
-  /** Requests refused so far: there was no place for them, or their body took too long. */
-  readonly refused: Readonly<Refusals>;
+  /** Long-lived answers. */
+  streams(): number;
   /** Lets every HTTP/1.1 connection end with the answer it carries. */
   drain(): void;
 }
 
-/** What is asked of a handler's owner. */
+/** Takes a request from the parser of its connection. */
+export type Serve = (request: ServerRequest, response: ServerResponse, connection: Socket) => Promise<void>;
+
+/** What the listener's owner supplies. */
 export interface RequestsOptions {
-  readonly openEnded: (path: string) => boolean;
-  /** Paths that are answered however many others are. */
-  readonly placeless: (path: string) => boolean;
-  /** Hears when a connection over HTTP/1.1 carries one request more, and one less. */
+  readonly classify: Classify;
   readonly connections: Pick<Connections, "begin" | "end">;
+  readonly refusals: Refusals;
+  readonly refuse: Refuse;
   readonly handle: Handler;
 }
 
-interface Refusals {
-  busy: number;
-  slow_body: number;
+/** The capacity of one share. */
+interface Capacity {
+  readonly limits: ShareLimits;
+  readonly places: Places;
+  readonly streams: Streams;
+  readonly bodies: BodyBudget;
 }
 
-interface Exchange {
+interface Exchange extends PlaceHolder {
   readonly request: ServerRequest;
   readonly response: ServerResponse;
+  readonly connection: Socket;
+  readonly classification: Classification;
   /** Resolves when the answer is over, or its connection. */
   readonly ended: Promise<void>;
   /** Answer and connection are gone. */
@@ -45,36 +62,47 @@ interface Exchange {
   readonly end: () => void;
 }
 
+const RETRY_AFTER_MS = 1000;
+const BUSY = new StewardError("exhausted", "too many requests at once; try again in a second", { rule: "requests", remedy: "try again in a second", retryAfterMs: RETRY_AFTER_MS });
+const STREAMS = new StewardError("exhausted", "too many streams are open; close one, or try again later", { rule: "streams", remedy: "close one, or try again later", retryAfterMs: 10 * RETRY_AFTER_MS });
+
+/** Answers as text, for listeners that speak no dialect. */
+export const refuseAsText: Refuse = (request, response, error) => refuse(request, response, error.code === "too_large" ? 413 : 503, error.message, { headers: { "retry-after": String(Math.ceil((error.retryAfterMs ?? RETRY_AFTER_MS) / 1000)) } });
+
 /** Nothing in flight yet. */
 export function createRequests(limits: ListenLimits, options: RequestsOptions, deps: { clock: Clock; log: Log }): Requests {
-  const admission = createAdmission({ places: limits.inFlight, waitMs: limits.admissionMs }, deps.clock);
+  const { connections, refusals } = options;
+  const capacities: Readonly<Record<Share, Capacity>> = {
+    owner: createCapacity(limits, "owner", deps.clock), stranger: createCapacity(limits, "stranger", deps.clock), probe: createCapacity(limits, "probe", deps.clock),
+  };
   const onSocket = new Map<Socket, Set<Exchange>>();
-  const refused: Refusals = { busy: 0, slow_body: 0 };
+  const sum = (count: (capacity: Capacity) => number): number => SHARES.reduce((total, share) => total + count(capacities[share]), 0);
   let draining = false;
 
-  const serve = async (request: ServerRequest, response: ServerResponse): Promise<void> => {
-    const exchange = openExchange(request, response);
+  const serve: Serve = async (request, response, connection) => {
+    const exchange = openExchange(request, response, { connection, classification: options.classify(request), refusals });
+    const { share, kind } = exchange.classification;
+    connections.begin(connection, share);
+    void exchange.ended.then(() => connections.end(connection, share));
     if (streamOf(request) === undefined) {
-      const { socket } = request;
-      const before = track(onSocket, socket, exchange);
-      options.connections.begin(socket);
+      const before = track(onSocket, connection, exchange);
       void exchange.ended.then(() => {
-        options.connections.end(socket);
-        if (draining && onSocket.get(socket)?.size === 0) socket.destroySoon();
+        if (draining && onSocket.get(connection)?.size === 0) connection.destroySoon();
       });
       // Answers that wait for their turn would pile up in memory as fast as requests of a few bytes can be sent.
-      if (before.length > limits.pipelined) return void socket.destroy();
+      if (before.length > limits.pipelined) return void connection.destroy();
       await before.at(-1)?.ended;
       if (exchange.over) return;
     }
-    if (!options.openEnded(request.url ?? "")) cutSlowBody(exchange, limits.bodyMs, deps.clock, refused);
-    await answer(exchange, { admission: options.placeless(request.url ?? "") ? NO_PLACES : admission, refused, handle: options.handle, log: deps.log });
+    endUnreadBody(request, deps.clock);
+    if (kind !== "conversation") cutSlowBody(exchange, capacities[share].limits.bodyMs, deps.clock, refusals);
+    await (kind === "request" ? answerInPlace : answerStream)(exchange, { capacity: capacities[share], options, log: deps.log });
   };
   return {
     serve,
     count: (socket) => onSocket.get(socket)?.size ?? 0,
-    inFlight: () => admission.inFlight(),
-    refused,
+    inFlight: () => sum(({ places }) => places.inUse()),
+    streams: () => sum(({ streams }) => streams.inUse()),
     drain() {
       draining = true;
       for (const exchanges of onSocket.values()) exchanges.forEach(closeAfter);
@@ -82,21 +110,32 @@ export function createRequests(limits: ListenLimits, options: RequestsOptions, d
   };
 }
 
-function openExchange(request: ServerRequest, response: ServerResponse): Exchange {
+function createCapacity(limits: ListenLimits, share: Share, clock: Clock): Capacity {
+  const own = limits[share];
+  const evicts = ({ owner: "nobody", stranger: "slowest", probe: "oldest" } as const)[share];
+  return {
+    limits: own, streams: createStreams(own, clock), bodies: createBodyBudget(own),
+    places: createPlaces({ places: own.requests, perAddress: own.requestsPerAddress, waitMs: limits.admissionMs, evicts }, clock),
+  };
+}
+
+function openExchange(request: ServerRequest, response: ServerResponse, { connection, classification, refusals }: Pick<Exchange, "connection" | "classification"> & { refusals: Refusals }): Exchange {
   const { promise, resolve } = Promise.withResolvers<void>();
   const exchange: Exchange = {
-    request, response, ended: promise, over: false,
+    request, response, connection, classification, address: classification.address, ended: promise, over: false,
     end: () => {
       exchange.over = true;
       resolve();
+    },
+    waitsForClient: () => !request.complete || response.writableLength > 0 || (response.writableEnded && connection.writableLength > 0),
+    evict() {
+      refusals.add("busy", classification.share);
+      cutWithAnswer(request, response, { status: 503, text: "too many requests at once, and this one waited for its client", headers: { "retry-after": "1" } });
     },
   };
   response.once("close", exchange.end);
   return exchange;
 }
-
-/** Admission for those that take no place. */
-const NO_PLACES: Admission = { enter: () => Promise.resolve(true), leave: () => undefined, inFlight: () => 0 };
 
 /**
  * Returns the exchanges of the connection that are not over yet, in order. A pipelined answer that never got its turn
@@ -123,35 +162,60 @@ function closeAfter({ response }: Exchange): void {
   if (!response.headersSent) response.setHeader("connection", "close");
 }
 
-async function answer(exchange: Exchange, { admission, refused, handle, log }: { admission: Admission; refused: Refusals; handle: Handler; log: Log }): Promise<void> {
-  const { request, response } = exchange;
-  const admitted = await admission.enter();
-  if (!admitted) refused.busy += 1;
-  if (!admitted) return refuse(request, response, 503, "too many requests at once", { headers: { "retry-after": "1" } });
+interface AnswerDeps {
+  readonly capacity: Capacity;
+  readonly options: RequestsOptions;
+  readonly log: Log;
+}
+
+/** A place is held until the answer is over. */
+async function answerInPlace(exchange: Exchange, deps: AnswerDeps): Promise<void> {
+  const { places } = deps.capacity;
+  if (!await places.enter(exchange)) return refuseExchange(exchange, deps.options, "busy", BUSY);
+  void exchange.ended.then(() => places.leave(exchange));
+  await handle(exchange, undefined, deps);
+}
+
+/** A long-lived answer holds no place. */
+async function answerStream(exchange: Exchange, deps: AnswerDeps): Promise<void> {
+  const stream = deps.capacity.streams.open(exchange.connection, exchange.classification.address);
+  if (stream === undefined) return refuseExchange(exchange, deps.options, "streams", STREAMS);
+  void exchange.ended.then(() => stream[Symbol.dispose]());
+  await handle(exchange, stream.expired, deps);
+}
+
+function refuseExchange({ request, response, classification }: Exchange, options: RequestsOptions, reason: "busy" | "streams", error: StewardError): void {
+  options.refusals.add(reason, classification.share);
+  closeUnlessRestIsShort(request, response);
+  request.resume();
+  options.refuse(request, response, error);
+}
+
+async function handle(exchange: Exchange, expired: AbortSignal | undefined, { capacity, options, log }: AnswerDeps): Promise<void> {
+  const { request, response, classification: { share } } = exchange;
+  const body = capacity.bodies.allowance(() => options.refusals.add("bodies", share));
   try {
-    if (!exchange.over) await handle(request, response);
+    if (!exchange.over) await options.handle(request, response, { share, body, expired });
   } catch (error) {
     log.error("a request failed", { method: request.method, path: request.url, error });
     refuse(request, response, 500, "internal error");
   } finally {
-    void exchange.ended.then(() => admission.leave());
+    body.release();
   }
 }
 
-function cutSlowBody({ request, response }: Exchange, bodyMs: number, clock: Clock, refused: Refusals): void {
+function cutSlowBody({ request, response, classification }: Exchange, bodyMs: number, clock: Clock, refusals: Refusals): void {
   if (!hasBody(request)) return;
   const timer = clock.timer(clock.monotonic() + bodyMs, () => {
     if (request.complete) return;
-    refused.slow_body += 1;
-    // Node tells a request nothing of its connection's end once its answer is out: whoever reads the body must hear of it.
-    if (streamOf(request) === undefined) response.once("close", () => request.destroy());
-    refuse(request, response, 408, "the body took too long", { last: true });
+    refusals.add("slow_body", classification.share);
+    cutWithAnswer(request, response, { status: 408, text: "the body took too long" });
   });
   request.once("end", () => timer[Symbol.dispose]()).once("close", () => timer[Symbol.dispose]());
 }
 
-function hasBody(request: ServerRequest): boolean {
-  const stream = streamOf(request);
-  if (stream !== undefined) return !stream.endAfterHeaders;
-  return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+function cutWithAnswer(request: ServerRequest, response: ServerResponse, { status, text, headers = {} }: { status: number; text: string; headers?: Record<string, string> }): void {
+  // Node tells a request nothing of its connection's end once its answer is out: whoever reads the body must hear of it.
+  if (streamOf(request) === undefined) response.once("close", () => request.destroy());
+  refuse(request, response, status, text, { last: true, headers });
 }

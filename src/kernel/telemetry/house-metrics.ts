@@ -17,11 +17,13 @@ export const gatewayRequests: Row<"route" | "method" | "protocol" | "code", "cou
 /** Time from the head of a request to the end of its answer. */
 export const gatewayDuration: Row<"route" | "method" | "protocol", "histogram"> = defineMetric({ ...gateway, name: "svc.gateway.request.duration", kind: "histogram", unit: "s", attributes: ["route", "method", "protocol"], bounds: SECONDS, help: "Time from the head of a request to the end of its answer." });
 /** Requests being answered. */
-export const gatewayInFlight: Row<never, "gauge"> = defineMetric({ ...gateway, name: "svc.gateway.requests.in_flight", kind: "gauge", unit: "{request}", help: "Requests being answered." });
+export const gatewayInFlight: Row<never, "gauge"> = defineMetric({ ...gateway, name: "svc.gateway.requests.in_flight", kind: "gauge", unit: "{request}", help: "Requests being answered, without long-lived streams." });
+/** Long-lived streams: watches, server-sent events, reflection. */
+export const gatewayStreams: Row<never, "gauge"> = defineMetric({ ...gateway, name: "svc.gateway.streams", kind: "gauge", unit: "{stream}", help: "Long-lived streams being sent." });
 /** Open connections. */
 export const gatewayConnections: Row<never, "gauge"> = defineMetric({ ...gateway, name: "svc.gateway.connections", kind: "gauge", unit: "{connection}", help: "Open connections." });
-/** Requests refused before a handler saw them. */
-export const gatewayRefused: Row<"reason", "counter"> = defineMetric({ ...gateway, name: "svc.gateway.refused", kind: "counter", unit: "{request}", attributes: ["reason"], help: "Requests refused before a handler saw them." });
+/** Requests refused before a handler saw them; `share` is owner, stranger or probe, for what the listener itself refused a request. */
+export const gatewayRefused: Row<"reason" | "share", "counter"> = defineMetric({ ...gateway, name: "svc.gateway.refused", kind: "counter", unit: "{request}", attributes: ["reason", "share"], help: "Requests refused before a handler saw them." });
 
 /** Changes that somebody asked for and that reached the disk; several may share a flush. */
 export const stateCommits: Row<"environment", "counter"> = defineMetric({ ...state, name: "svc.state.commits", kind: "counter", unit: "{commit}", attributes: ["environment"], help: "Changes that were stored durably." });
@@ -56,7 +58,7 @@ export const jobsDuration: Row<"type", "histogram"> = defineMetric({ ...jobs, na
 
 /** All rows of the house. */
 export const houseMetrics: readonly AnyRow[] = catalogue(
-  [gatewayRequests, gatewayDuration, gatewayInFlight, gatewayConnections, gatewayRefused],
+  [gatewayRequests, gatewayDuration, gatewayInFlight, gatewayStreams, gatewayConnections, gatewayRefused],
   [stateCommits, stateCommitDuration, stateQueue, stateSize, stateLimit, stateRows],
   [poolThreads, poolRunning, poolQueued, poolLimit, poolCrashes],
   [jobsTotal, jobsRunning, jobsDuration],

@@ -1,7 +1,7 @@
 /** What the house hears of requests it answers: how many, how they ended, how long they took, and which trace they belong to. */
 import type { Clock } from "../base/clock.ts";
 import type { LogFields } from "../base/log.ts";
-import { gatewayConnections, gatewayDuration, gatewayInFlight, gatewayRefused, gatewayRequests } from "./house-metrics.ts";
+import { gatewayConnections, gatewayDuration, gatewayInFlight, gatewayRefused, gatewayRequests, gatewayStreams } from "./house-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Scope } from "./types.ts";
 
@@ -76,23 +76,25 @@ export function createRequestObserver({ scope, clock, tracing }: RequestObserver
         },
       };
     },
-    refused: (reason) => scope.add(gatewayRefused, 1, { reason }),
+    refused: (reason) => scope.add(gatewayRefused, 1, { reason, share: undefined }),
   };
 }
 
 /** A port as far as it is reported. */
 export interface ReportedPort {
   inFlight(): number;
+  streams(): number;
   connections(): number;
-  /** What the port itself turned away since it was made, by reason. */
-  refused(): Readonly<Record<string, number>>;
+  /** What the port itself turned away since it was made. */
+  refused(): readonly { readonly reason: string; readonly share?: string; readonly count: number }[];
 }
 
 /** Reports a port until disposed. */
 export function reportPort(scope: Scope, port: ReportedPort): Disposable {
   return scope.observe(() => {
     scope.gauge(gatewayInFlight, port.inFlight(), {});
+    scope.gauge(gatewayStreams, port.streams(), {});
     scope.gauge(gatewayConnections, port.connections(), {});
-    for (const [reason, count] of Object.entries(port.refused())) scope.total(gatewayRefused, count, { reason });
+    for (const { reason, share, count } of port.refused()) scope.total(gatewayRefused, count, { reason, share });
   });
 }

@@ -5,7 +5,7 @@
 import { create, ScalarType, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { assert } from "../base/errors.ts";
 import { BAD_REQUEST, createIssues, invalidRequest } from "./issues.ts";
-import { isBlank } from "./json-text.ts";
+import { readJsonText, type JsonText } from "./json-text.ts";
 import { elementTake, prepareReader, readBody, setField } from "./read.ts";
 import { acceptedNames, fieldStyleOf, isWellKnown, jsonName } from "./style.ts";
 import type { Reading, Take } from "./values.ts";
@@ -26,8 +26,8 @@ export interface RequestParts {
   readonly params: Readonly<Record<string, string>>;
   /** The raw query, with or without its question mark. */
   readonly search: string;
-  /** Empty when the rule has no body. */
-  readonly body: Uint8Array;
+  /** Empty when the rule has no body; already read where it may be large. */
+  readonly body: Uint8Array | JsonText | undefined;
 }
 
 /** Binds the requests of one route. */
@@ -53,7 +53,8 @@ export function createBinder(rule: BindRule): Binder {
       for (const variable of variables) takeTexts(variable, [parts.params[variable.field.name] ?? ""], message, reading);
       const pathIsWrong = reading.issues.found.length > 0;
       bindQuery(query, parts.search, message, reading);
-      if (rule.body !== "" && !isBlank(parts.body)) takeBody(input, bodyField, message, parts.body, reading, fromPath);
+      const body = rule.body === "" ? undefined : textOf(parts.body);
+      if (body !== undefined) takeBody(input, bodyField, message, body, reading, fromPath);
       if (reading.issues.found.length > 0) throw invalidRequest(reading.issues.found, pathIsWrong ? BAD_REQUEST : undefined);
       return message;
     },
@@ -86,7 +87,7 @@ function messageField(input: DescMessage, name: string): DescField {
 }
 
 const WHOLE = /^-?\d+$/;
-const DECIMAL = /^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /** Text that has the form of the field's type becomes a value of it; other text stays text and is refused as such. */
 function coercion(field: DescField): (text: string) => unknown {
@@ -143,8 +144,12 @@ function splitAtCommas(texts: readonly string[]): string[] {
   return texts.filter((text) => text !== "").flatMap((text) => text.split(",").map((part) => part.trim()));
 }
 
+function textOf(body: RequestParts["body"]): JsonText | undefined {
+  return body instanceof Uint8Array ? readJsonText(body) : body;
+}
+
 /** The whole body, or the body as one field. */
-function takeBody(input: DescMessage, field: DescField | undefined, message: Message, body: Uint8Array, reading: Reading, fromPath: ReadonlySet<DescField>): void {
+function takeBody(input: DescMessage, field: DescField | undefined, message: Message, body: JsonText, reading: Reading, fromPath: ReadonlySet<DescField>): void {
   if (field?.message === undefined) return readBody(input, message, body, reading, fromPath);
   const inner = create(field.message);
   reading.path.push(jsonName(field));

@@ -7,6 +7,12 @@ export type JsonPath = readonly (string | number)[];
 /** The largest number of findings that are kept; a long list of wrong elements says no more with all of them. */
 export const MAX_ISSUES = 100;
 
+/** Only the first findings come with a suggestion: finding the nearest name takes longer than anything else. */
+const MAX_SUGGESTIONS = 10;
+
+/** Characters of a name in a finding. */
+const MAX_NAME_LENGTH = 64;
+
 const SHOWN_IN_MESSAGE = 3;
 
 /** Collects findings. */
@@ -16,6 +22,8 @@ export interface Issues {
   add(path: JsonPath, text: string, code: string, rule?: string): void;
   /** No more are kept: whoever would have to work for a text need not. */
   readonly full: boolean;
+  /** Whether the next finding may come with a suggestion. */
+  readonly wantSuggestion: boolean;
 }
 
 /** An empty collection. */
@@ -26,12 +34,20 @@ export function createIssues(): Issues {
     get full() {
       return found.length >= MAX_ISSUES;
     },
-    add(path, text, code, rule) {
+    get wantSuggestion() {
+      return found.length < MAX_SUGGESTIONS;
+    },
+    add(given, text, code, rule) {
       if (found.length >= MAX_ISSUES) return;
+      const path = given.map(shortened);
       const message = path.length === 0 ? text : `${pathText(path)} ${text}`;
-      found.push({ path: [...path], message, code, ...(rule === undefined ? {} : { rule }) });
+      found.push({ path, message, code, ...(rule === undefined ? {} : { rule }) });
     },
   };
+}
+
+function shortened(part: string | number): string | number {
+  return typeof part === "string" && part.length > MAX_NAME_LENGTH ? `${part.slice(0, MAX_NAME_LENGTH)}…` : part;
 }
 
 /** A path as a person writes it: `groups[2].status`. */

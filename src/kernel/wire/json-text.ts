@@ -2,37 +2,85 @@
  * Bytes of a request to a JSON value: UTF-8, nesting and names given twice are checked in one walk over the text before
  * it is parsed, so that neither the parser nor what walks its result meets an unbounded nesting.
  */
+import { isUtf8 } from "node:buffer";
+import { StewardError, type Detail } from "../base/errors.ts";
+import { parseTree } from "../json/tree.ts";
+import { skipWhiteSpace, whiteSpaceEnd, withoutMark } from "../json/white-space.ts";
 import { type Issues, type JsonPath, MAX_ISSUES } from "./issues.ts";
 
 /** Objects and lists inside each other, the outermost included. */
 export const MAX_DEPTH = 32;
 
-/** The value, or undefined after noting what is wrong. `bytes` is bounded by the caller. */
-export function parseJson(bytes: Uint8Array, issues: Issues): { readonly value: unknown } | undefined {
-  const text = decode(bytes);
-  if (text === undefined) {
-    issues.add([], "the body is not UTF-8 text", "syntax");
+/** Values of one body, counted as they are read: more than any request means. */
+const MAX_VALUES = 100_000;
+
+/** Members of one object in a body above `AT_ONCE_BYTES`. */
+const MAX_MEMBERS = 10_000;
+
+/** Bytes of one name in a body above `AT_ONCE_BYTES`. */
+const MAX_NAME_BYTES = 64 * 1024;
+
+/** Characters of one number in a body above `AT_ONCE_BYTES`. */
+const MAX_NUMBER_LENGTH = 1_024;
+
+/** Bodies above this are read in turns of the event loop, others in one go. */
+const AT_ONCE_BYTES = 64 * 1024;
+
+/** What was read: a value, or why there is none. */
+export type JsonText = { readonly value: unknown; readonly twice: readonly JsonPath[] } | { readonly refused: Detail };
+
+/** Notes what is wrong with a text; its value when it has one. */
+export function noted(text: JsonText, issues: Issues): { readonly value: unknown } | undefined {
+  if ("refused" in text) {
+    issues.add([], text.refused.message, text.refused.code, text.refused.rule);
     return undefined;
   }
-  const scan = scanJson(text);
-  if (scan.tooDeep) {
-    issues.add([], `the body is nested more than ${MAX_DEPTH} levels deep`, "too_deep", "depth");
-    return undefined;
-  }
+  for (const path of text.twice) issues.add(path, "is given twice", "duplicate_field");
+  return text;
+}
+
+/** Reads a body without holding the thread. Undefined when it counts as absent. Throws `too_large` beyond `MAX_VALUES`. */
+export async function readJsonBody(bytes: Uint8Array): Promise<JsonText | undefined> {
+  if (bytes.length <= AT_ONCE_BYTES) return readJsonText(bytes);
+  return await skipWhiteSpace(bytes) === bytes.length ? undefined : await readLargeText(bytes);
+}
+
+async function readLargeText(bytes: Uint8Array): Promise<JsonText> {
+  if (!isUtf8(bytes)) return NOT_UTF8;
+  const twice: JsonPath[] = [];
   try {
-    const value: unknown = JSON.parse(text);
-    for (const path of scan.twice) issues.add(path, "is given twice", "duplicate_field");
-    return { value };
+    const value = await parseTree(withoutMark(bytes), {
+      limits: { depth: MAX_DEPTH, values: MAX_VALUES, members: MAX_MEMBERS, numberLength: MAX_NUMBER_LENGTH, nameBytes: MAX_NAME_BYTES },
+      twice: (path) => void (twice.length < MAX_ISSUES && twice.push(path)),
+    });
+    return { value, twice };
   } catch (error) {
-    const position = /position (\d+)/.exec((error as Error).message)?.[1];
-    issues.add([], `the body is not valid JSON${position === undefined ? "" : ` (at character ${position})`}`, "syntax");
-    return undefined;
+    if (!(error instanceof StewardError)) throw error;
+    if (error.rule === "depth") return TOO_DEEP;
+    if (error.code === "too_large") throw new StewardError("too_large", error.message.replace("JSON input", "the body"), { rule: error.rule ?? "values", remedy: "send less at a time" });
+    return brokenAt((error.facts as { readonly offset?: number } | undefined)?.offset);
   }
 }
 
-/** Whether a body counts as absent: nothing but white space. */
-export function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+const NOT_UTF8: JsonText = { refused: { path: [], message: "the body is not UTF-8 text", code: "syntax" } };
+const TOO_DEEP: JsonText = { refused: { path: [], message: `the body is nested more than ${MAX_DEPTH} levels deep`, code: "too_deep", rule: "depth" } };
+
+function brokenAt(position: number | string | undefined): JsonText {
+  return { refused: { path: [], message: `the body is not valid JSON${position === undefined ? "" : ` (at character ${position})`}`, code: "syntax" } };
+}
+
+/** Reads a text in one go. Undefined when it counts as absent: nothing but white space. `bytes` is bounded by the caller. */
+export function readJsonText(bytes: Uint8Array): JsonText | undefined {
+  if (whiteSpaceEnd(bytes) === bytes.length) return undefined;
+  const text = decode(bytes);
+  if (text === undefined) return NOT_UTF8;
+  const scan = scanJson(text);
+  if (scan.tooDeep) return TOO_DEEP;
+  try {
+    return { value: JSON.parse(text) as unknown, twice: scan.twice };
+  } catch (error) {
+    return brokenAt(/position (\d+)/.exec((error as Error).message)?.[1]);
+  }
 }
 
 function decode(bytes: Uint8Array): string | undefined {

@@ -5,7 +5,7 @@
 import { create, ScalarType, type DescField, type DescMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
 import { assert } from "../base/errors.ts";
 import { createIssues, invalidRequest } from "./issues.ts";
-import { isBlank, parseJson } from "./json-text.ts";
+import { noted, readJsonText, type JsonText } from "./json-text.ts";
 import { nearest } from "../base/nearest.ts";
 import { acceptedNames, isWellKnown, jsonName } from "./style.ts";
 import { isObject, refuse, takeEnum, takeScalar, takeWellKnown, type Reading, type Take } from "./values.ts";
@@ -32,14 +32,15 @@ export interface ReadOptions {
 export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array, options: ReadOptions = {}): MessageShape<D> {
   const message = create(schema);
   const reading: Reading = { path: [], issues: createIssues(), ignoreUnknown: options.ignoreUnknown ?? false };
-  if (!isBlank(bytes)) readBody(schema, message, bytes, reading);
+  const text = readJsonText(bytes);
+  if (text !== undefined) readBody(schema, message, text, reading);
   if (reading.issues.found.length > 0) throw invalidRequest(reading.issues.found);
   return message;
 }
 
 /** Fills a message from the text of a body and notes what is wrong. `except` are fields that come from elsewhere. */
-export function readBody(desc: DescMessage, message: Message, bytes: Uint8Array, reading: Reading, except?: ReadonlySet<DescField>): void {
-  const parsed = parseJson(bytes, reading.issues);
+export function readBody(desc: DescMessage, message: Message, text: JsonText, reading: Reading, except?: ReadonlySet<DescField>): void {
+  const parsed = noted(text, reading.issues);
   if (parsed === undefined) return;
   if (isObject(parsed.value)) readFields(desc, message, parsed.value, reading, except);
   else reading.issues.add([], "the body must be a JSON object", "invalid_type");
@@ -73,7 +74,11 @@ export function setField(message: Message, field: DescField, value: unknown, rea
 function readFields(desc: DescMessage, message: Message, given: Readonly<Record<string, unknown>>, reading: Reading, except?: ReadonlySet<DescField>): void {
   const plan = planOf(desc);
   const seen = new Set<Slot>();
-  for (const [key, value] of Object.entries(given)) {
+  for (const key in given) {
+    // What is refused anyway needs no further look.
+    if (reading.issues.full) return;
+    if (!Object.hasOwn(given, key)) continue;
+    const value = given[key];
     const slot = plan.slots.get(key);
     if (slot === undefined) noteUnknown(plan, key, reading, except);
     else if (except?.has(slot.field) === true) noteElsewhere(key, reading);
@@ -92,17 +97,13 @@ function noteUnknown(plan: Plan, key: string, reading: Reading, except?: Readonl
   if (reading.ignoreUnknown || reading.issues.full) return;
   // What comes from elsewhere would be refused here under its right name, too.
   const names = plan.fields.filter(({ field }) => except?.has(field) !== true).map(({ name }) => name);
-  const meant = nearest(key, names);
+  const meant = reading.issues.wantSuggestion ? nearest(key, names) : undefined;
   const remedy = meant !== undefined ? `did you mean ${meant}?` : names.length === 0 ? "there are no fields here" : `known are ${names.join(", ")}`;
-  reading.issues.add([...reading.path, shorten(key)], `is not a known field; ${remedy}`, "unknown_field");
+  reading.issues.add([...reading.path, key], `is not a known field; ${remedy}`, "unknown_field");
 }
 
 function noteElsewhere(key: string, reading: Reading): void {
   if (!reading.ignoreUnknown) reading.issues.add([...reading.path, key], "is given by the path; leave it out of the body", "unknown_field");
-}
-
-function shorten(key: string): string {
-  return key.length > 64 ? `${key.slice(0, 64)}…` : key;
 }
 
 function planOf(desc: DescMessage): Plan {

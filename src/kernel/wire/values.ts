@@ -49,7 +49,7 @@ export function takeEnum(desc: DescEnum): Take {
       if (number !== undefined) return number;
     }
     if (reading.issues.full) return undefined;
-    const meant = typeof value === "string" ? nearest(value, all) : undefined;
+    const meant = typeof value === "string" && reading.issues.wantSuggestion ? nearest(value, all) : undefined;
     reading.issues.add(reading.path, `must be one of ${all.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`, "invalid_value", "enum");
     return undefined;
   };

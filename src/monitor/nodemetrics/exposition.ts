@@ -15,8 +15,8 @@ export interface Sample {
 type FamilyType = "counter" | "gauge" | "histogram" | "summary" | "untyped";
 
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
-const LABEL = /\s*,?\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"/y;
-const LABELS_END = /\s*,?\s*\}/y;
+const LABEL = /\s*(?:,\s*)?([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"/y;
+const LABELS_END = /\s*(?:,\s*)?\}/y;
 const VALUE = /\s*([^\s#]+)/y;
 const TYPE = /^#\s*TYPE\s+([a-zA-Z_:][a-zA-Z0-9_:]*)\s+(counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\s*$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/;

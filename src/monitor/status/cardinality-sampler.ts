@@ -12,7 +12,7 @@ import { cardinalityInfo, unavailableCardinality, type CardinalityDeps } from ".
 import { every } from "./every.ts";
 import type { MetricFacts } from "./house-facts.ts";
 import { mergeFacts, scopeFacts } from "./series-facts.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../../kernel/base/turns.ts";
 
 /** What is looked at. */
 export interface SampledDeps {

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { DeviceSchema, type Device as DeviceRow } from "../../gen/steward/monitor/v1/collection_pb.ts";
 import type { Device } from "../providers/model.ts";
-import { mapInTurns, type Turns } from "./turns.ts";
+import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
 
 /** Makes rows; of what it was given before it gives the same list again, so that nobody writes it twice. */
 export interface DeviceRows {

@@ -2,7 +2,7 @@
 import { SERIES_PREFIX } from "../../kernel/telemetry/series/cardinality-history.ts";
 import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { MetricFacts } from "./house-facts.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../../kernel/base/turns.ts";
 
 /** Where a scope sets no limit, so many series of one metric are told as too many. */
 const DEFAULT_LIMIT = 10_000;

@@ -24,7 +24,7 @@ import type { House } from "./house-port.ts";
 import { humanDuration, wholeSeconds } from "./human.ts";
 import { nodeDiscovery } from "./node-discovery.ts";
 import { seriesCounts } from "./series-facts.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../../kernel/base/turns.ts";
 
 /** What it is put together from. */
 export interface StatusDeps {

@@ -4,6 +4,7 @@ import { EngineService, type MintedTokenSchema, type TokenScopeSchema } from "..
 import { bindService, type BoundService, type Call } from "../../kernel/service.ts";
 import { numberText, rawNumber, writeExact } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
+import { carriesLiveToken } from "../vault/core/admission.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 import { ask, mountPath } from "./logical-call.ts";
 import { leaseMessage } from "./logical.ts";
@@ -20,7 +21,7 @@ interface ScopeFields {
 /** The handlers. */
 export function engineHandlers(core: Core): BoundService {
   const at = (call: Call, mount: string, verb: CoreRequest["verb"], path: string, data: Data = {}): Promise<CoreAnswer> => ask(core, call, { verb, path: `${mountPath(mount)}${path}`, data });
-  return bindService(EngineService, {
+  const service = bindService(EngineService, {
     async readInfo({ mount }, call) {
       const data = dataOf(await at(call, mount, "read", "info"));
       const text = (name: string): string => textOf(data[name]);
@@ -77,6 +78,7 @@ export function engineHandlers(core: Core): BoundService {
       return { ok: data["ok"] === true, checks: checks.map((check) => ({ name: textOf(check["name"]), ok: check["ok"] === true, detail: textOf(check["detail"]), remedy: textOf(check["remedy"]) })) };
     },
   });
+  return { ...service, hasCredential: (headers) => carriesLiveToken(core, headers) };
 }
 
 /** A name that stands in a path must stay one segment of it. */

@@ -1,8 +1,10 @@
 /** A call over gRPC or Connect as a request of the secrets manager: the same core, the same texts, only other wires. */
+import { withoutEnds } from "../../kernel/base/ends.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
-import type { Call } from "../../kernel/service.ts";
+import { bodyTooLarge, type Call } from "../../kernel/service.ts";
+import { parseExactInTurns, requestLimits } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
-import { requestToken, wrapTtlMs } from "../vault/core/request-head.ts";
+import { tokenIn, wrapTtlMs } from "../vault/core/request-head.ts";
 import { requestPath } from "../vault/core/request-path.ts";
 import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 
@@ -10,18 +12,35 @@ import type { Core, CoreAnswer, CoreRequest } from "../vault/core/types.ts";
 export interface Asked {
   readonly verb: CoreRequest["verb"];
   readonly path: string;
-  readonly data: Data;
+  /** Bytes are JSON text, which is parsed only when the call's token and path allow so much of it. */
+  readonly data: Data | Uint8Array;
   readonly wrapTtl?: string;
 }
 
-/** Asks the core on behalf of a call; the token is its metadata (RESOLUTIONS §2, Vault tokens). */
-export function ask(core: Core, call: Call, { verb, path, data, wrapTtl }: Asked): Promise<CoreAnswer> {
-  return core.handle({ verb, path: requestPath(path.replace(/^\/+/, ""), { list: verb === "list" }), data, token: requestToken((name) => call.header(name)), remote: call.remote, wrapTtlMs: wrapTtlMs(wrapTtl, "wrap_ttl"), signal: call.signal });
+/** Asks the core on behalf of a call; the token is its metadata, `x-vault-token` or the first Bearer. */
+export async function ask(core: Core, call: Call, { verb, path: written, data, wrapTtl }: Asked): Promise<CoreAnswer> {
+  const { remote, signal } = call;
+  const token = tokenIn(call.headers);
+  const path = requestPath(written.replace(/^\/+/, ""), { list: verb === "list" });
+  const head = { verb, path, token, remote, signal, wrapTtlMs: wrapTtlMs(wrapTtl, "wrap_ttl") };
+  if (!(data instanceof Uint8Array)) return await core.handle({ ...head, data });
+  const limitBytes = core.maxBodyBytes(head);
+  if (limitBytes === 0) return await core.handle({ ...head, data: {}, unread: true });
+  if (data.length > limitBytes) throw bodyTooLarge(limitBytes);
+  return await core.handle({ ...head, data: await dataOf(data) });
+}
+
+async function dataOf(bytes: Uint8Array): Promise<Data> {
+  if (bytes.length === 0) return {};
+  const value = await parseExactInTurns(bytes, requestLimits);
+  if (value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", "data must be a JSON object as text", { field: "data" });
+  return value as Data;
 }
 
 /** A mount as callers write it, with its one slash. Throws `invalid` for none. */
 export function mountPath(mount: string): string {
-  const plain = mount.replaceAll(/^\/+|\/+$/g, "");
+  const plain = withoutEnds(mount, "/");
   if (plain === "") throw new StewardError("invalid", "mount must name where the engine is mounted, e.g. github", { field: "mount" });
   return `${plain}/`;
 }

@@ -3,8 +3,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { LogicalService, Operation, type AuthSchema, type LeaseSchema, type LogicalResponseSchema, type WrapInfoSchema } from "../../gen/steward/tokens/v1/logical_pb.ts";
 import { StewardError } from "../../kernel/base/errors.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
-import { parseExact, requestLimits, writeExact } from "../logical/json.ts";
-import type { Data } from "../logical/types.ts";
+import { writeExact } from "../logical/json.ts";
+import { carriesLiveToken } from "../vault/core/admission.ts";
 import { assertRootNamespace } from "../vault/core/request-head.ts";
 import type { Core, CoreAnswer, CoreRequest, WrapInfo } from "../vault/core/types.ts";
 import type { IssuedAuth } from "../vault/types.ts";
@@ -17,22 +17,15 @@ const VERBS: Readonly<Record<Operation, CoreRequest["verb"] | undefined>> = {
 
 /** The handlers. */
 export function logicalHandlers(core: Core): BoundService {
-  return bindService(LogicalService, {
+  const service = bindService(LogicalService, {
     async handle(request, call) {
       const verb = VERBS[request.operation];
       if (verb === undefined) throw new StewardError("invalid", "operation must be one of read, create, update, delete, list, patch and help", { field: "operation" });
       assertRootNamespace(request.namespace);
-      return logicalAnswer(await ask(core, call, { verb, path: request.path, data: dataOf(request.data), wrapTtl: request.wrapTtl }));
+      return logicalAnswer(await ask(core, call, { verb, path: request.path, data: request.data, wrapTtl: request.wrapTtl }));
     },
   });
-}
-
-function dataOf(bytes: Uint8Array): Data {
-  if (bytes.length === 0) return {};
-  const value = parseExact(bytes, requestLimits);
-  if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", "data must be a JSON object as text", { field: "data" });
-  return value as Data;
+  return { ...service, hasCredential: (headers) => carriesLiveToken(core, headers) };
 }
 
 function logicalAnswer({ response, lease, warnings, wrap, auth }: CoreAnswer): MessageInitShape<typeof LogicalResponseSchema> {

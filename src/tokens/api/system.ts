@@ -1,11 +1,13 @@
 /** SystemService: whether tokens can be minted, without a token. */
 import { SystemService } from "../../gen/steward/tokens/v1/system_pb.ts";
 import { bindService, type BoundService } from "../../kernel/service.ts";
+import { carriesLiveToken } from "../vault/core/admission.ts";
+import type { Core } from "../vault/core/types.ts";
 import type { StatusDeps } from "../vault/system/status.ts";
 
 /** The handlers. */
-export function systemHandlers({ seal, clock, version, cluster }: StatusDeps): BoundService {
-  return bindService(SystemService, {
+export function systemHandlers({ seal, clock, version, cluster }: StatusDeps, core: Pick<Core, "isLive">): BoundService {
+  const service = bindService(SystemService, {
     getHealth() {
       const { initialized, sealed } = seal.status();
       return { initialized, sealed, standby: false, serverTimeUtc: BigInt(Math.floor(clock.now() / 1000)), version, clusterName: sealed ? "" : cluster().name, clusterId: sealed ? "" : cluster().id, replicationPerformanceMode: "disabled", replicationDrMode: "disabled" };
@@ -15,4 +17,5 @@ export function systemHandlers({ seal, clock, version, cluster }: StatusDeps): B
       return { type, initialized, sealed, t: 1, n: 1, progress: 0, version, storageType: "lmdb", clusterName: sealed ? "" : cluster().name, clusterId: sealed ? "" : cluster().id };
     },
   });
+  return { ...service, hasCredential: (headers) => carriesLiveToken(core, headers) };
 }

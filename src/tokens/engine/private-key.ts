@@ -33,11 +33,13 @@ export function readPrivateKey(text: string): AppKey {
 function mend(text: string): string {
   if (text.length > LONGEST_TEXT) throw notPem(`it has more than ${LONGEST_TEXT} characters`);
   const lines = text.replaceAll(String.raw`\r`, "").replaceAll(String.raw`\n`, "\n");
-  const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^]*?)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines);
-  const label = found?.[1];
-  if (found === null || label === undefined || label !== found[3]) throw notPem("there is no whole block from -----BEGIN to -----END");
+  const begin = /-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(lines);
+  const rest = begin === null ? "" : lines.slice(begin.index + begin[0].length);
+  const end = /-----END ([A-Z0-9 ]{1,40})-----/.exec(rest);
+  const label = begin?.[1];
+  if (end === null || label === undefined || label !== end[1]) throw notPem("there is no whole block from -----BEGIN to -----END");
   if (label !== "RSA PRIVATE KEY" && label !== "PRIVATE KEY") throw notPem(`the block is a ${label}`);
-  const body = found[2] ?? "";
+  const body = rest.slice(0, end.index);
   if (body.includes(":")) throw notPem("it is encrypted with a passphrase");
   const base64 = body.replaceAll(/\s+/g, "");
   return `-----BEGIN ${label}-----\n${base64.replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`;

@@ -5,7 +5,7 @@ import { backendHelp, pathHelp } from "./help.ts";
 import { occurred, unsupportedOperation, unsupportedPath } from "./occurred.ts";
 import { mountPaths, openApiDocument } from "./openapi.ts";
 import { createRouter, type Route } from "./router.ts";
-import type { Backend, LogicalRequest, LogicalResponse, Operation, Path, PathHandler, SecretType } from "./types.ts";
+import type { Backend, LogicalRequest, LogicalResponse, Operation, Path, PathHandler, PathProof, RequestProof, SecretType } from "./types.ts";
 
 /** What a backend is made of. */
 export interface BackendSpec {
@@ -53,10 +53,26 @@ export function createBackend(spec: BackendSpec): Backend {
       const { fields } = takeFields({ kinds: route.kinds, data: {}, fromPath: route.variables, unknown: "keep", prefix: "" });
       return route.path.exists({ ...request, fields });
     },
+    proof(request) {
+      const route = router.route(request.path, request.operation);
+      const proof = route?.path.proof;
+      if (route === undefined || proof === undefined || !(request.operation in route.path.operations)) return undefined;
+      return proofIn(route, proof, request);
+    },
     find: (path) => router.find(path)?.path,
     invalidate: (key) => spec.invalidate?.(key),
     close: () => spec.close?.() ?? Promise.resolve(),
   };
+}
+
+/** Fields that cannot be read are no proof, and their error is what verifying throws. */
+function proofIn({ kinds, variables, path: { unknown } }: Route, proof: PathProof, request: LogicalRequest): RequestProof {
+  try {
+    const { fields } = takeFields({ kinds, data: request.data, fromPath: variables, unknown, prefix: "" });
+    return { subject: proof.subject({ ...request, fields }), verify: () => proof.verify({ ...request, fields }) };
+  } catch (error) {
+    return { subject: undefined, verify: () => Promise.reject(error as Error) };
+  }
 }
 
 function helpOn(spec: BackendSpec, route: Route | undefined, request: LogicalRequest): LogicalResponse {

@@ -9,8 +9,14 @@ export type Kind = "text" | "integer" | "boolean" | "duration" | "texts" | "comm
 /** A coerced value, by kind. */
 export type Coerced = string | number | boolean | readonly string[] | readonly number[] | ReadonlyMap<string, string>;
 
-/** Items of one list, members of one map: more than any field can mean. */
-const MOST_ITEMS = 100_000;
+/** Items of one list, members of one map: more than any field can mean. Vault's own default for either. */
+const MOST_ITEMS = 10_000;
+
+/** Items that cannot be coerced before the rest is not looked at. */
+const MOST_WRONG = 100;
+
+/** Characters of a text that holds a list or a map as JSON. */
+const LONGEST_JSON = 1024 * 1024;
 
 /** A permission's name with its level, or what was meant to be one. */
 const LONGEST_PAIR = 64;
@@ -71,14 +77,15 @@ function items<T>(value: unknown, item: (value: unknown, at: string) => T, comma
   if (list.length > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
   const out: T[] = [];
   const wrong: string[] = [];
-  list.forEach((one, index) => {
+  for (const [index, one] of list.entries()) {
     try {
       out.push(item(one, `[${index}]`));
     } catch (error) {
       if (!(error instanceof GoValueError)) throw error;
       wrong.push(error.message);
+      if (wrong.length === MOST_WRONG) break;
     }
-  });
+  }
   if (wrong.length > 0) throw new GoValueError(`${wrong.length} error(s) decoding:\n\n${wrong.slice(0, 10).map((text) => `* ${text}`).join("\n")}`);
   return out;
 }
@@ -94,6 +101,11 @@ function itemsOf(value: unknown, commas: boolean): readonly unknown[] {
 
 // Stray commas at either end or doubled are no items; neither are blanks around one.
 function trimmedItems(text: string): readonly string[] {
+  let commas = 0;
+  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) {
+    commas += 1;
+    if (commas > MOST_ITEMS) throw new GoValueError(`a list has more than ${MOST_ITEMS} items`);
+  }
   return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
 }
 
@@ -101,7 +113,6 @@ function trimmedItems(text: string): readonly string[] {
 function toPairs(value: unknown): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
   addPairs(pairs, value, 0);
-  if (pairs.size > MOST_ITEMS) throw new GoValueError(`a map has more than ${MOST_ITEMS} entries`);
   return pairs;
 }
 
@@ -109,7 +120,7 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
   if (value === null || value === undefined) return;
   if (Array.isArray(value) && depth < 2) return (value as readonly unknown[]).forEach((one) => addPairs(pairs, one, depth + 1));
   if (isObject(value)) {
-    for (const [key, one] of Object.entries(value)) pairs.set(key, toText(one, `[${key.slice(0, 64)}]`));
+    for (const key in value) if (Object.hasOwn(value, key)) addPair(pairs, key, toText(value[key], `[${key.slice(0, 64)}]`));
     return;
   }
   if (typeof value !== "string") throw new GoValueError(`invalid key pair ${quoted(toText(value, ""), LONGEST_PAIR)}`);
@@ -117,8 +128,13 @@ function addPairs(pairs: Map<string, string>, value: unknown, depth: number): vo
   if (json !== undefined) return addPairs(pairs, json, depth + 1);
   for (const pair of trimmedItems(value)) {
     const [key, level] = splitPair(pair);
-    pairs.set(key, level);
+    addPair(pairs, key, level);
   }
+}
+
+function addPair(pairs: Map<string, string>, key: string, value: string): void {
+  pairs.set(key, value);
+  if (pairs.size > MOST_ITEMS) throw new GoValueError(`a map has more than ${MOST_ITEMS} entries`);
 }
 
 function splitPair(pair: string): readonly [string, string] {
@@ -130,6 +146,7 @@ function splitPair(pair: string): readonly [string, string] {
 // A text that is JSON of the wanted shape; undefined when it is just a text.
 function jsonOf(text: string, opening: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(opening)) return undefined;
+  if (text.length > LONGEST_JSON) throw new GoValueError(`JSON in a text has more than ${LONGEST_JSON} characters`);
   try {
     return parseExact(text.trim(), requestLimits);
   } catch (error) {

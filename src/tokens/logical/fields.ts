@@ -119,6 +119,19 @@ const MOST_SHOWN = 20;
 const LONGEST_SHOWN = 64;
 
 function shown(names: readonly string[]): readonly string[] {
-  const all = names.toSorted().map((name) => (name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name));
-  return all.length > MOST_SHOWN ? [...all.slice(0, MOST_SHOWN), `… (${all.length - MOST_SHOWN} more)`] : all;
+  const first = smallest(names, MOST_SHOWN).map((name) => (name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name));
+  return names.length > MOST_SHOWN ? [...first, `… (${names.length - MOST_SHOWN} more)`] : first;
+}
+
+/** The first names in their order, without sorting all of them. */
+function smallest(names: readonly string[], most: number): readonly string[] {
+  const first: string[] = [];
+  for (const name of names) {
+    const last = first.at(-1);
+    if (first.length === most && last !== undefined && name >= last) continue;
+    const at = first.findIndex((other) => name < other);
+    first.splice(at === -1 ? first.length : at, 0, name);
+    if (first.length > most) first.pop();
+  }
+  return first;
 }

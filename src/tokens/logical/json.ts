@@ -3,6 +3,7 @@
  * text. Bounded in size and depth before anything is built. Its messages never quote the text: bodies hold secrets.
  */
 import { StewardError } from "../../kernel/base/errors.ts";
+import { parseTree } from "../../kernel/json/tree.ts";
 
 /** A number as it was written, e.g. one above 2^53. `JSON.stringify` writes it back digit by digit. */
 export interface RawNumber {
@@ -17,13 +18,21 @@ export interface ExactLimits {
   readonly depth: number;
   /** Elements of arrays and members of objects, all together. What is many costs more than what is long: ten million take seconds. */
   readonly values: number;
+  /** Members of one object; as many as there may be values when not given. */
+  readonly members?: number;
 }
 
 /** What is taken unless said otherwise, e.g. from a platform: 500 repositories have some 60,000 values. */
 export const usualLimits: ExactLimits = { bytes: 32 * 1024 * 1024, depth: 128, values: 1_000_000 };
 
-/** What a secrets manager takes from a client (facts §2.1). */
-export const requestLimits: ExactLimits = { ...usualLimits, values: 100_000 };
+/** What a secrets manager takes from a client. Vault's default for the members of one object is the same. */
+export const requestLimits: Required<ExactLimits> = { ...usualLimits, values: 100_000, members: 10_000 };
+
+/** Bytes of one name, as written. */
+const MAX_NAME_BYTES = 1024 * 1024;
+
+/** Characters of one number: what is longer is no quantity, and takes long to read as one. */
+const MAX_NUMBER_LENGTH = 1_024;
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 const exactJson = JSON as unknown as {
@@ -45,13 +54,50 @@ export function parseExact(input: string | Uint8Array, limits: ExactLimits = usu
   try {
     return MAY_LOSE_DIGITS.test(text) ? exactJson.parse(text, keepDigits) : exactJson.parse(text);
   } catch (error) {
-    throw broken(positionIn(error));
+    throw error instanceof StewardError ? error : broken(positionIn(error));
+  }
+}
+
+/** Texts above this are read in turns of the event loop, others in one go. */
+const AT_ONCE_BYTES = 64 * 1024;
+
+/** As `parseExact`, but a text of megabytes does not hold the thread. */
+export async function parseExactInTurns(bytes: Uint8Array, limits: ExactLimits = usualLimits): Promise<unknown> {
+  if (bytes.length <= AT_ONCE_BYTES || bytes.length > limits.bytes) return parseExact(bytes, limits);
+  try {
+    return await parseTree(bytes, { limits: { depth: limits.depth, values: limits.values, members: limits.members ?? limits.values, numberLength: MAX_NUMBER_LENGTH, nameBytes: MAX_NAME_BYTES }, number: exactNumber });
+  } catch (error) {
+    if (error instanceof StewardError && error.code === "invalid") throw broken((error.facts as { readonly offset?: number } | undefined)?.offset);
+    throw error;
   }
 }
 
 /** Writes a value whose numbers may be raw. */
 export function writeExact(value: unknown): string {
   return JSON.stringify(value);
+}
+
+/** Whether a value is surely longer than so many bytes when it is written, found without writing it. */
+export function isLongerThan(value: unknown, bytes: number): boolean {
+  return lengthWithin(value, bytes) < 0;
+}
+
+/** What is left of `room` after a value; below zero as soon as there is none left. */
+function lengthWithin(value: unknown, room: number): number {
+  if (typeof value === "string") return room - value.length - 2;
+  if (isRawNumber(value)) return room - value.rawJSON.length;
+  if (typeof value !== "object" || value === null) return room - 1;
+  let left = room - 1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = lengthWithin(value[at], left - 1);
+    return left;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) {
+    if (left < 0) return left;
+    left = lengthWithin(members[name], left - name.length - 4);
+  }
+  return left;
 }
 
 /** Whether a value is a number that was kept as text. */
@@ -73,7 +119,13 @@ export function numberText(value: unknown): string | undefined {
 
 function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== "number" || context.source === undefined || String(value) === context.source) return value;
+  if (context.source.length > MAX_NUMBER_LENGTH) throw new StewardError("too_large", `JSON input has more than ${MAX_NUMBER_LENGTH} characters in one number`, { rule: "number" });
   return exactJson.rawJSON(context.source);
+}
+
+function exactNumber(digits: string): unknown {
+  const value = Number(digits);
+  return String(value) === digits ? value : exactJson.rawJSON(digits);
 }
 
 function decode(bytes: Uint8Array): string {
@@ -103,18 +155,21 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-function assertWithin(text: string, { depth, values }: ExactLimits): void {
+function assertWithin(text: string, { depth, values, members = values }: ExactLimits): void {
   let open = 0;
   let seen = 0;
+  /** Commas by level; none are counted in lists. */
+  const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at);
     else if (unit === COMMA || unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       seen += 1;
       if (seen > values) throw new StewardError("too_large", `JSON input has more than ${values} values`, { rule: "values" });
-      if (unit !== COMMA) open += 1;
+      if (unit !== COMMA) commas[open++] = unit === OPEN_OBJECT ? 1 : Number.NEGATIVE_INFINITY;
+      else if (open > 0 && (commas[open - 1] = (commas[open - 1] ?? 0) + 1) > members) throw new StewardError("too_large", `JSON input has more than ${members} members in one object`, { rule: "members" });
       if (open > depth) throw new StewardError("too_large", `JSON input has more than ${depth} levels of nesting`, { rule: "depth" });
-    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open -= 1;
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open = Math.max(0, open - 1);
   }
 }
 

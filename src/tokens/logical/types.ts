@@ -127,6 +127,20 @@ export interface Fields {
  */
 export type CoerceRule = "plain" | "comma_list" | "pairs" | "duration" | "any";
 
+/** What somebody without a token must know to be served at a path, e.g. a secret id. Failures are counted by its subject. */
+export interface PathProof {
+  /** What is tried, e.g. the role id; undefined when the request names none. */
+  subject(request: PathRequest): string | undefined;
+  /** Throws what the operation would throw for a wrong proof. Has no effect and takes no use of anything. */
+  verify(request: PathRequest): Promise<unknown>;
+}
+
+/** The proof in one request. */
+export interface RequestProof {
+  readonly subject: string | undefined;
+  verify(): Promise<unknown>;
+}
+
 /** One declared path of a backend. Parsing, help, unknown-field errors and OpenAPI follow from it. */
 export interface Path {
   /** Segments by `/`; `:name` takes one segment of the facts' NAME form, `:name*` everything that is left. E.g. `token/:permissionset`. */
@@ -143,6 +157,8 @@ export interface Path {
   readonly exists?: (request: PathRequest) => Promise<boolean | undefined>;
   /** Served without a token. */
   readonly unauthenticated?: true;
+  /** What such a request must know instead; absent where it needs to know nothing. */
+  readonly proof?: PathProof;
   /** Needs the `sudo` capability. */
   readonly sudo?: true;
   /** Makes something outside that must be recorded first. */
@@ -171,6 +187,8 @@ export interface Backend {
   handle(request: LogicalRequest): Promise<LogicalResponse | undefined>;
   /** For a POST, before the policy is asked: false makes it a `create`, true or undefined an `update`. */
   exists(request: LogicalRequest): Promise<boolean | undefined>;
+  /** The proof that a request brings; undefined where the path or the operation takes none. Never throws. */
+  proof(request: LogicalRequest): RequestProof | undefined;
   /** The declared path that a request would reach. */
   find(path: string): Path | undefined;
   /** A stored key changed without the backend's doing. */

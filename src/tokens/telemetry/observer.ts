@@ -60,7 +60,7 @@ export function watchAudit(audit: AuditService, observe: TokensObserver): AuditS
     }
     observe.audit({ type, ok: true });
   };
-  return { ...audit, request: (request, error) => told("request", audit.request(request, error)), response: (request, response) => told("response", audit.response(request, response)) };
+  return { ...audit, request: (request, error) => told("request", audit.request(request, error)), response: (request, response) => told("response", audit.response(request, response)), summary: (summary) => told("request", audit.summary(summary)) };
 }
 
 /** Revocations that are told, each try by itself. */

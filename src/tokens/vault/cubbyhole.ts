@@ -4,7 +4,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import { createBackend } from "../logical/backend.ts";
 import { definePath } from "../logical/define-path.ts";
-import { parseExact, writeExact } from "../logical/json.ts";
+import { isLongerThan, parseExact, writeExact } from "../logical/json.ts";
 import type { Backend, Data, Path, PathRequest } from "../logical/types.ts";
 import { callerOf } from "./auth/context.ts";
 import { cubbyholes } from "./mounts/tables.ts";
@@ -51,16 +51,21 @@ async function store(env: Env, request: PathRequest): Promise<void> {
   if (entry.type === "batch") throw new StewardError("invalid", "cubbyhole operations are only supported by \"service\" type tokens", { rule: "token_type" });
   const path = pathOf(request);
   if (path === "" || path.endsWith("/")) throw new StewardError("invalid", "missing path: name what is to be stored", { field: "path" });
+  if (isLongerThan(request.data, 2 * VALUE_BYTES)) throw tooLong("more");
   const data: Record<string, unknown> = { ...request.data };
   delete data["path"];
   if (Object.keys(data).length === 0) throw new StewardError("invalid", "missing data fields", { rule: "data" });
   const bytes = new TextEncoder().encode(writeExact(data));
-  if (bytes.length > VALUE_BYTES) throw new StewardError("too_large", `a value in a cubbyhole has at most ${VALUE_BYTES} bytes, this one has ${bytes.length}`);
+  if (bytes.length > VALUE_BYTES) throw tooLong(String(bytes.length));
   await env.write((tx) => {
     const isNew = tx.get(cubbyholes, [entry.key, path]) === undefined;
     if (isNew && [...tx.range(cubbyholes, { prefix: [entry.key], limit: VALUES_MOST })].length >= VALUES_MOST) throw new StewardError("invalid", `a cubbyhole holds at most ${VALUES_MOST} values; delete one first`, { rule: "limit" });
     tx.put(cubbyholes, [entry.key, path], bytes);
   });
+}
+
+function tooLong(bytes: string): StewardError {
+  return new StewardError("too_large", `a value in a cubbyhole has at most ${VALUE_BYTES} bytes, this one has ${bytes}`);
 }
 
 function namesBelow(env: Env, key: string, prefix: string): readonly string[] {

@@ -15,6 +15,7 @@ import { unobserved, watchAudit, watchRevocations, type TokensObserver } from ".
 import { createAttempts } from "./core/attempts.ts";
 import { createCore } from "./core/core.ts";
 import type { Core } from "./core/types.ts";
+import { createRefusals, type Refusals } from "./core/refusals.ts";
 import { createWrapping } from "./core/wrapping.ts";
 import { createCubbyhole } from "./cubbyhole.ts";
 import { openExpiryClock, type StoredClock } from "./expiry/stored-clock.ts";
@@ -78,6 +79,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
   const wrapping = createWrapping({ env, tokens, clock, envelope });
   const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
+  const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();
   const ends = withLogins(leases, tokens, stopping.signal);
   const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
@@ -92,7 +94,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {
-    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, attempts: createAttempts({ clock, log }), clock, ids, log }), leases, tokens, mounts, audit, cluster,
+    core: createCore({ mounts, tokens, policies, leases, audit, wrapping, attempts: createAttempts({ clock, log }), refusals, clock, ids, log }), leases, tokens, mounts, audit, cluster,
     health() {
       const { irrevocable, orphans } = leases.counts();
       const parts = [
@@ -105,7 +107,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
-      return stopAll({ tokens, leases, mounts, audit, expiry, log }, deadlineMs);
+      return stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }, deadlineMs);
     },
   };
   try {
@@ -136,13 +138,14 @@ interface Parts {
   readonly tokens: TokenStore;
   readonly leases: LeasesService;
   readonly mounts: Mounts;
+  readonly refusals: Refusals;
   readonly audit: AuditService;
   readonly expiry: StoredClock;
   readonly log: Log;
 }
 
-async function stopAll({ tokens, leases, mounts, audit, expiry, log }: Parts, deadlineMs: number): Promise<void> {
-  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs)]);
+async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }: Parts, deadlineMs: number): Promise<void> {
+  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close()]);
   ends.push(...await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()]));
   for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
 }

@@ -259,10 +259,21 @@ export interface AuditResponse {
   readonly error?: string | undefined;
 }
 
+/** Failed requests without a live token that have no records of their own. */
+export interface AuditSummary {
+  /** The address, or the /64 of an IPv6 one; undefined for many addresses together. */
+  readonly address: string | undefined;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
 /** The audit. Each call resolves when every configured device has it on disk, or rejects: then nothing may happen, and nothing be said. */
 export interface Audit {
   request(request: AuditRequest, error?: string): Promise<void>;
   response(request: AuditRequest, response: AuditResponse): Promise<void>;
+  /** One record for many requests. */
+  summary(summary: AuditSummary): Promise<void>;
   /** As `sys/audit-hash` gives it; undefined for an unknown device. */
   hash(device: string, input: string): string | undefined;
   devices(): readonly AuditDeviceInfo[];

@@ -48,4 +48,11 @@ describe("the house's keys", () => {
     expect(load({ STEWARD_AUTH__TOKEN: "short" }).findings).toMatchObject([{ severity: "warning", path: "auth.token" }]);
     expect(load({ STEWARD_GATEWAY__ALLOWED_HOSTS: "http://proxy/" }).findings).toMatchObject([{ severity: "error", path: "gateway.allowed_hosts" }]);
   });
+
+  it("take addresses and networks as trusted proxies, and nothing else", () => {
+    expect(load({ STEWARD_GATEWAY__TRUSTED_PROXIES: "10.0.0.2,10.0.0.0/8,::1,fd00::/8" }).findings).toEqual([]);
+    for (const wrong of ["proxy.lan", "10.0.0.0/33", "fd00::/129", "10.0.0.0/8/8", "10.0.0.0/", "fe80::1%eth0"]) {
+      expect(load({ STEWARD_GATEWAY__TRUSTED_PROXIES: wrong }).findings).toMatchObject([{ severity: "error", path: "gateway.trusted_proxies" }]);
+    }
+  });
 });

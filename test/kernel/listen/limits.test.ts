@@ -71,7 +71,7 @@ describe("an HTTP/1.1 connection", () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { port } = await listen(async (request) => {
       await bodyLength(request).catch((error: unknown) => resolve(error));
-    }, { bodyMs: 120 });
+    }, { owner: { bodyMs: 120 } });
     const client = await connectRaw(port);
     client.socket.write("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
     trickle(client, "a", 10);
@@ -83,7 +83,7 @@ describe("an HTTP/1.1 connection", () => {
     const { port } = await listen((request, response) => {
       request.resume();
       response.writeHead(413).end("too large");
-    }, { bodyMs: 120 });
+    }, { owner: { bodyMs: 120 } });
     const client = await connectRaw(port);
     client.socket.write("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
     await client.until(/too large/);
@@ -143,7 +143,7 @@ describe("an HTTP/2 connection", () => {
     const { port } = await listen(async (request, response) => {
       await bodyLength(request).catch(() => undefined);
       if (!response.headersSent) response.end("read");
-    }, { bodyMs: 100 });
+    }, { owner: { bodyMs: 100 } });
     const session = openSession(port);
     const slow = openStream(session, { ":method": "POST", ":path": "/slow" }, false);
     const timer = setInterval(() => slow.writable && slow.write("a"), 10);
@@ -155,7 +155,7 @@ describe("an HTTP/2 connection", () => {
   });
 
   it("has no body time on paths that stay open", async () => {
-    const { port } = await listen(echo, { bodyMs: 30 }, (path) => path === "/both-ways");
+    const { port } = await listen(echo, { owner: { bodyMs: 30 } }, ({ url }) => ({ share: "owner", kind: url === "/both-ways" ? "conversation" : "request", address: undefined }));
     const session = openSession(port);
     const stream = openStream(session, { ":method": "POST", ":path": "/both-ways" }, false);
     setTimeout(() => stream.end("done"), 150);
@@ -309,7 +309,7 @@ describe("a listener", () => {
   });
 
   it("answers what takes no place however many others wait", async () => {
-    const listener = await listen((request, response) => void (request.url === "/probe" && response.end("alive")), { inFlight: 1, admissionMs: 20 }, undefined, (path) => path === "/probe");
+    const listener = await listen((request, response) => void (request.url === "/probe" && response.end("alive")), { admissionMs: 20, owner: { requests: 1 } }, ({ url }) => ({ share: url === "/probe" ? "probe" : "owner", kind: "request", address: undefined }));
     const [busy, probe] = [await connectRaw(listener.port), await connectRaw(listener.port)];
     busy.socket.write(head());
     await expect.poll(() => listener.inFlight()).toBe(1);
@@ -320,7 +320,7 @@ describe("a listener", () => {
 
   it("answers a request 503 that found no place in time, and serves one that did", async () => {
     const releases: (() => void)[] = [];
-    const listener = await listen((_request, response) => void releases.push(() => response.end("served")), { inFlight: 1, admissionMs: 100 });
+    const listener = await listen((_request, response) => void releases.push(() => response.end("served")), { admissionMs: 100, owner: { requests: 1 } });
     const clients = await Promise.all([1, 2].map(() => connectRaw(listener.port)));
     const [first, second] = clients;
     first?.socket.write(head());
@@ -337,7 +337,7 @@ describe("a listener", () => {
   });
 
   it("gives places back when clients vanish before their answers", async () => {
-    const listener = await listen(() => undefined, { inFlight: 3 });
+    const listener = await listen(() => undefined, { owner: { requests: 3 } });
     const clients = await Promise.all([1, 2, 3].map(() => connectRaw(listener.port)));
     for (const client of clients) client.socket.write(head() + head());
     await expect.poll(() => listener.inFlight()).toBe(3);

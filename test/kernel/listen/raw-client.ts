@@ -4,8 +4,9 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { Handler, ServerRequest } from "../../../src/kernel/listen/exchange.ts";
-import type { ListenLimits } from "../../../src/kernel/listen/limits.ts";
+import type { LimitOverrides } from "../../../src/kernel/listen/limits.ts";
 import { createListener, type Listener } from "../../../src/kernel/listen/listener.ts";
+import type { Classify } from "../../../src/kernel/listen/shares.ts";
 
 /** A connection whose every byte received is kept. */
 export interface RawClient {
@@ -73,12 +74,11 @@ export async function bodyLength(request: ServerRequest): Promise<number> {
 }
 
 /** A started listener on a free port, stopped when the test ends. */
-export async function listen(handle: Handler, limits: Partial<ListenLimits> = {}, openEnded?: (path: string) => boolean, placeless?: (path: string) => boolean): Promise<Listener> {
+export async function listen(handle: Handler, limits: LimitOverrides = {}, classify?: Classify): Promise<Listener> {
   const log = createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 });
   const listener = createListener({
     name: "test", setting: "gateway.listen", address: { host: "127.0.0.1", port: 0 }, credential: false, limits, handle,
-    ...(openEnded === undefined ? {} : { openEnded }),
-    ...(placeless === undefined ? {} : { placeless }),
+    ...(classify === undefined ? {} : { classify }),
   }, { clock: systemClock, log });
   await listener.start();
   onTestFinished(() => listener.stop(0));

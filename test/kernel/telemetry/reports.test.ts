@@ -44,15 +44,15 @@ describe("the report of requests", () => {
     observer.refused("denied");
     expect(shown(house.gatewayRequests)).toEqual(["/a,GET,rest,200=1", "/a,other,rest,200=2", "/p.S/M,,grpc,ok=1"]);
     expect(shown(house.gatewayDuration)).toEqual(["/a,GET,rest=1", "/a,other,rest=2", "/p.S/M,,grpc=1"]);
-    expect(shown(house.gatewayRefused)).toEqual(["denied=1"]);
+    expect(shown(house.gatewayRefused)).toEqual(["denied,=1"]);
   });
 
   it("reads the port when it is collected", () => {
     const { scope, shown } = open();
     const port = { busy: 0 };
-    using _report = reportPort(scope, { inFlight: () => 2, connections: () => 3, refused: () => ({ ...port }) });
+    using _report = reportPort(scope, { inFlight: () => 2, streams: () => 5, connections: () => 3, refused: () => [{ reason: "busy", share: "stranger", count: port.busy }, { reason: "connections", count: 1 }] });
     port.busy = 4;
-    expect([shown(house.gatewayInFlight), shown(house.gatewayConnections), shown(house.gatewayRefused)]).toEqual([["=2"], ["=3"], ["busy=4"]]);
+    expect([shown(house.gatewayInFlight), shown(house.gatewayStreams), shown(house.gatewayConnections), shown(house.gatewayRefused)]).toEqual([["=2"], ["=5"], ["=3"], ["busy,stranger=4", "connections,=1"]]);
   });
 });
 

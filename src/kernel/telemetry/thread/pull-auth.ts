@@ -13,7 +13,7 @@ export function refusePull({ listen, token, allowUnauthenticated }: Pick<WirePul
 }
 
 function credentialOf(authorization: string | undefined): string | undefined {
-  const [, scheme = "", value = ""] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(authorization ?? "") ?? [];
+  const [, scheme = "", value = ""] = /^(\S+)\s+(\S.*)$/.exec((authorization ?? "").trim()) ?? [];
   if (/^bearer$/i.test(scheme)) return value;
   if (!/^basic$/i.test(scheme)) return undefined;
   const decoded = Buffer.from(value, "base64").toString("utf8");

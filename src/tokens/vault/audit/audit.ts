@@ -12,7 +12,7 @@ import type { Env } from "../../../kernel/state/types.ts";
 import type { Health } from "../../../kernel/supervisor/component.ts";
 import type { Audit, AuditDeviceInfo } from "../types.ts";
 import { openFileSink, type Flush, type Sink } from "./file-sink.ts";
-import { createHash, type Hash } from "./hash.ts";
+import { createHasher, type Hash } from "./hash.ts";
 import { createRecorder, type Recorder } from "./record.ts";
 import { auditSalts } from "./tables.ts";
 
@@ -84,9 +84,9 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     throw error;
   }
 
-  async function put(device: Device, line: string): Promise<void> {
+  async function put(device: Device, line: string | Promise<string>): Promise<void> {
     try {
-      await device.sink.append(line);
+      await device.sink.append(typeof line === "string" ? line : await line);
       if (device.failure !== undefined) log.info("an audit device takes records again", { device: device.info.path });
       device.failure = undefined;
     } catch (thrown) {
@@ -108,7 +108,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   /** The outcome stands in `failure`, and whatever fails is tried again. */
   const test = (device: Device): Promise<void> => put(device, device.recorder.test(clock.now(), ids.uuid())).catch(() => undefined);
 
-  async function record(lineFor: (device: Device) => string): Promise<void> {
+  async function record(lineFor: (device: Device) => string | Promise<string>): Promise<void> {
     const only = devices.length === 1 ? devices[0] : undefined;
     if (only !== undefined) return await put(only, lineFor(only));
     const ends = await Promise.allSettled(devices.map(async (device) => await put(device, lineFor(device))));
@@ -122,6 +122,10 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   return {
     request: (request, error) => record(({ recorder }) => recorder.request(clock.now(), request, error)),
     response: (request, response) => record(({ recorder }) => recorder.response(clock.now(), request, response)),
+    summary(summary) {
+      const id = ids.uuid();
+      return record(({ recorder }) => recorder.summary(clock.now(), id, summary));
+    },
     hash: (path, input) => devices.find(({ info }) => info.path === path)?.hash(input),
     devices: () => devices.map(({ info }) => info),
     async reopen() {
@@ -139,7 +143,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
 
 async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: number): Promise<Device> {
   const { clock, directory, env, ids } = deps;
-  const hash = createHash(await saltOf(env, ids, config.filePath));
+  const hasher = createHasher(await saltOf(env, ids, config.filePath));
   const path = index === 0 ? "file/" : `file-${index + 1}/`;
   const { hmacAccessor, elideListResponses, prefix = "", mode = 0o600 } = config;
   return {
@@ -147,7 +151,7 @@ async function openDevice(deps: AuditDeps, config: AuditDeviceConfig, index: num
       path, type: "file", description: "",
       options: { file_path: config.filePath, format: "json", hmac_accessor: String(hmacAccessor), elide_list_responses: String(elideListResponses), mode: mode.toString(8).padStart(4, "0"), ...(prefix === "" ? {} : { prefix }) },
     },
-    name: config.filePath, hash, recorder: createRecorder(hash, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0, probe: undefined,
+    name: config.filePath, hash: hasher.hash, recorder: createRecorder(hasher, { hmacAccessor, elideListResponses, prefix }), failure: undefined, complainAtMs: 0, probe: undefined,
     sink: config.filePath === "discard" ? DISCARD : await openFileSink({ clock, log: deps.log, ...(deps.flush === undefined ? {} : { flush: deps.flush }) }, resolve(directory, config.filePath), mode),
   };
 }

@@ -1,72 +1,89 @@
 /**
- * How often an address may fail to say who it is: a bound on guessing and on what strangers can have written into the audit. It counts
- * failures, not requests, by the address alone, in constant memory; a live token is no guess and passes whatever its address did.
+ * How often the same role or token may be tried without success from one address. A failure is counted after the proof was found wrong,
+ * so a right one passes whatever failed before it; what is over the limit is answered 429 instead of the reason. All counts are in
+ * memory and bounded.
  */
-import { isIPv6 } from "node:net";
+import { hash } from "node:crypto";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
-import { isLoopback } from "../../../kernel/config/address.ts";
+import { networkOf } from "./networks.ts";
 
 const WINDOW_MS = 60_000;
-/** In one window. Programs of this machine share an address, and so do all clients of a proxy on it. */
-const FAILURES = 50;
-const FAILURES_LOOPBACK = 1_000;
-/** Addresses kept; beyond them the oldest are forgotten. */
-const ADDRESSES = 10_000;
-const MAPPED = "::ffff:";
+/** Failures of one role or token from one address in a window. */
+const MAX_FAILURES = 50;
+/** Roles and tokens of one address that are counted by themselves; the others share one count. */
+const MAX_SUBJECTS = 64;
+/** Failures of all those others together in a window. */
+const MAX_OTHER_FAILURES = 1_000;
+/** Roles and tokens counted by themselves, of all addresses. */
+const MAX_ALL_SUBJECTS = 50_000;
+/** Addresses counted; beyond them the oldest are forgotten. */
+const MAX_ADDRESSES = 10_000;
 
 /** Counts failed attempts. Addresses that are not known are not counted. */
 export interface Attempts {
-  /** Throws `exhausted` with the time to wait while an address has failed too often. */
-  assertMayTry(address: string | undefined): void;
-  /** An attempt failed. */
-  failed(address: string | undefined): void;
+  /**
+   * An attempt on `subject` (a role id, a token) failed. The refusal with the time to wait once there were too many; it is to be
+   * answered in place of the failure's own reason.
+   */
+  failed(address: string | undefined, subject: string): StewardError | undefined;
 }
 
-/** A count from nothing. */
+interface Window {
+  readonly endsAtMs: number;
+  readonly subjects: Map<string, number>;
+  others: number;
+  logged: boolean;
+}
+
+/** Counts from nothing. */
 export function createAttempts({ clock, log }: { readonly clock: Clock; readonly log: Log }): Attempts {
   /** By the time of their first failure, so that the oldest come first. */
-  const windows = new Map<string, { readonly endsAtMs: number; failures: number }>();
-  const windowOf = (network: string): { readonly endsAtMs: number; failures: number } | undefined => {
-    const found = windows.get(network);
-    if (found === undefined || clock.monotonic() < found.endsAtMs) return found;
+  const windows = new Map<string, Window>();
+  let subjects = 0;
+
+  function remove(network: string): void {
+    subjects -= windows.get(network)?.subjects.size ?? 0;
     windows.delete(network);
-    return undefined;
-  };
+  }
+
+  function windowOf(network: string): Window {
+    const found = windows.get(network);
+    if (found !== undefined && clock.monotonic() < found.endsAtMs) return found;
+    remove(network);
+    const [oldest] = windows.keys();
+    if (windows.size >= MAX_ADDRESSES && oldest !== undefined) remove(oldest);
+    const window: Window = { endsAtMs: clock.monotonic() + WINDOW_MS, subjects: new Map(), others: 0, logged: false };
+    windows.set(network, window);
+    return window;
+  }
+
+  /** Whether this failure is one too many. */
+  function count(window: Window, subject: string): boolean {
+    // Subjects are secrets or chosen by whoever asks: neither is kept, and all take the same room.
+    const key = hash("sha256", subject, "base64").slice(0, 22);
+    const known = window.subjects.get(key);
+    if (known === undefined && (window.subjects.size >= MAX_SUBJECTS || subjects >= MAX_ALL_SUBJECTS)) {
+      window.others += 1;
+      return window.others > MAX_OTHER_FAILURES;
+    }
+    if (known === undefined) subjects += 1;
+    const failures = (known ?? 0) + 1;
+    window.subjects.set(key, failures);
+    return failures > MAX_FAILURES;
+  }
+
   return {
-    assertMayTry(address) {
+    failed(address, subject) {
       const network = networkOf(address);
-      const window = network === undefined ? undefined : windowOf(network);
-      if (network === undefined || window === undefined || window.failures < limitOf(network)) return;
+      if (network === undefined) return undefined;
+      const window = windowOf(network);
+      if (!count(window, subject)) return undefined;
+      if (!window.logged) log.warn("failed attempts on one role or token are over the limit; further ones are answered 429", { address: network, limit: MAX_FAILURES });
+      window.logged = true;
       const retryAfterMs = Math.max(1, window.endsAtMs - clock.monotonic());
-      throw new StewardError("exhausted", `too many failed attempts from ${network}; try again in ${Math.ceil(retryAfterMs / 1_000)} s`, { rule: "attempts", retryAfterMs });
-    },
-    failed(address) {
-      const network = networkOf(address);
-      if (network === undefined) return;
-      const window = windowOf(network) ?? { endsAtMs: clock.monotonic() + WINDOW_MS, failures: 0 };
-      window.failures += 1;
-      if (window.failures === limitOf(network)) log.warn("an address fails to log in too often and is refused for a while", { address: network, failures: window.failures });
-      if (windows.has(network)) return;
-      windows.set(network, window);
-      const [oldest] = windows.keys();
-      if (windows.size > ADDRESSES && oldest !== undefined) windows.delete(oldest);
+      return new StewardError("exhausted", `too many failed attempts from ${network}; try again in ${Math.ceil(retryAfterMs / 1_000)} s`, { rule: "attempts", retryAfterMs });
     },
   };
-}
-
-function limitOf(network: string): number {
-  return isLoopback(network) ? FAILURES_LOOPBACK : FAILURES;
-}
-
-/** An IPv4 address, or the /64 of an IPv6 one, which one host can have all of. */
-function networkOf(address: string | undefined): string | undefined {
-  if (address === undefined || address === "") return undefined;
-  if (address.startsWith(MAPPED) && address.includes(".")) return address.slice(MAPPED.length);
-  if (!isIPv6(address) || isLoopback(address)) return address;
-  const [head = [], tail = []] = (address.split("%", 1)[0] ?? "").split("::").map((half) => (half === "" ? [] : half.split(":")));
-  // What `::` leaves out is zeros.
-  const whole = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => "0"), ...tail];
-  return `${whole.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }

@@ -1,17 +1,11 @@
 /** Who asks, and may they: everything between a request's arrival and its audit record. A refusal is audited, too. */
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { occurred } from "../../logical/occurred.ts";
-import type { LogicalRequest, Operation, Path } from "../../logical/types.ts";
-import type { Mount } from "../mounts/mounts.ts";
+import type { LogicalRequest, Operation } from "../../logical/types.ts";
 import type { AuditRequest, Decision, TokenEntry } from "../types.ts";
 import { admits } from "../cidrs.ts";
+import { placeOf, type Place } from "./place.ts";
 import type { CoreDeps, CoreRequest, Journey, Standing } from "./types.ts";
-
-interface Place {
-  readonly mount: Mount;
-  readonly rest: string;
-  readonly declared: Path | undefined;
-}
 
 /** Nothing was asked of a policy. */
 const OPEN: Decision = { allowed: true, granting: [], wrap: {}, root: false };
@@ -20,11 +14,8 @@ const REFUSED: Decision = { allowed: false, granting: [], wrap: {}, root: false 
 /** A request that may go on. Throws `denied` after the refusal was audited, `not_found` where nothing is mounted. */
 export async function authorize(deps: CoreDeps, request: CoreRequest, requestId: string): Promise<Journey> {
   const place = placeOf(deps, request);
-  if (place?.declared?.unauthenticated === true && request.verb !== "help") return open(deps, request, requestId, place);
-  const entry = await liveToken(deps, request);
-  // Before the audit: who guesses must not fill its disk.
-  if (entry === undefined) countAttempt(deps, request);
-  if (entry === undefined) return refuse(deps, { request, requestId, place, entry: undefined, operation: undecided(request) }, "permission denied");
+  const entry = request.unread === true ? undefined : await liveToken(deps, request);
+  if (entry === undefined) return await refuseStranger(deps, { request, requestId, place, entry, operation: undecided(request) });
   try {
     return await decide(deps, { request, requestId, place, entry });
   } catch (error) {
@@ -33,25 +24,25 @@ export async function authorize(deps: CoreDeps, request: CoreRequest, requestId:
   }
 }
 
-function placeOf(deps: CoreDeps, { path }: CoreRequest): Place | undefined {
-  const found = deps.mounts.match(path);
-  return found === undefined ? undefined : { ...found, declared: found.mount.backend.find(found.rest) };
-}
-
-/** Throws `exhausted` for an address that failed too often before. */
-function countAttempt({ attempts }: CoreDeps, { remote }: CoreRequest): void {
-  attempts.assertMayTry(remote?.address);
-  attempts.failed(remote?.address);
-}
-
-/** A path that needs no token. The house itself still likes to know which token there was, e.g. one that unwraps. */
-function open(deps: CoreDeps, request: CoreRequest, requestId: string, { mount, rest, declared }: Place): Journey {
+/** A request to a path that needs no token; undefined for any other. Trusted backends still see a live token, e.g. the one to unwrap. */
+export function openJourney(deps: CoreDeps, request: CoreRequest, requestId: string): Journey | undefined {
+  const place = placeOf(deps, request);
+  if (place?.declared?.unauthenticated !== true || request.verb === "help") return undefined;
+  const { mount, rest, declared } = place;
   const operation = undecided(request);
-  if (isAttempt(mount)) deps.attempts.assertMayTry(request.remote?.address);
   const sent = mount.trusted ? request.token : undefined;
   const entry = sent === undefined ? undefined : deps.tokens.lookup(sent);
   const standing: Standing = { tokenId: sent, entry, decision: OPEN, wrapTtlMs: request.wrapTtlMs, declared };
-  return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place: { mount, rest, declared }, entry, operation }, OPEN) };
+  return { request, requestId, operation, mount, rest, standing, audited: auditOf({ request, requestId, place, entry, operation }, OPEN) };
+}
+
+/** Without a live token. An unknown token counts as an attempt, none does not: whoever names none guesses nothing. */
+async function refuseStranger(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }): Promise<never> {
+  const { token, remote } = refused.request;
+  const limited = token?.use((id) => deps.attempts.failed(remote?.address, id));
+  if (deps.refusals.enter(remote?.address)) await auditRefusal(deps, refused);
+  else deps.refusals.add(remote?.address);
+  throw limited ?? new StewardError("denied", "permission denied", { rule: "policy" });
 }
 
 /** The token, if it lives, may come from where it comes from, and has a use left, which this takes. */
@@ -59,11 +50,6 @@ async function liveToken(deps: CoreDeps, { token, remote }: CoreRequest): Promis
   const entry = token === undefined ? undefined : deps.tokens.lookup(token);
   if (entry === undefined || !admits(entry.boundCidrs, remote?.address)) return undefined;
   return entry.numUses === 0 ? entry : deps.tokens.use(entry);
-}
-
-/** Paths without a token that are no engine's: logins, and whatever takes a secret in its body, e.g. unwrapping. */
-export function isAttempt(mount: Mount): boolean {
-  return mount.class !== "secret";
 }
 
 interface Undecided {
@@ -78,13 +64,13 @@ async function decide(deps: CoreDeps, undecidedRequest: Undecided & { readonly e
   const operation = place === undefined ? undecided(request) : await operationOf(request, requestId, place);
   const known = { ...undecidedRequest, operation };
   const decision = operation === "help" ? OPEN : deps.policies.acl(entry.policies).check({ operation, path: request.path, data: request.data, sudo: place?.declared?.sudo === true });
-  if (!decision.allowed) return refuse(deps, known, occurred("permission denied"));
+  if (!decision.allowed) return refuse(deps, known);
   if (place === undefined) throw noHandler(request.path);
   let wrapTtlMs: number | undefined;
   try {
     wrapTtlMs = wrapTtlOf(decision, request.wrapTtlMs);
   } catch {
-    return refuse(deps, known, occurred("permission denied"));
+    return refuse(deps, known);
   }
   const standing: Standing = { tokenId: request.token, entry, decision, wrapTtlMs, declared: place.declared };
   return { request, requestId, operation, mount: place.mount, rest: place.rest, standing, audited: auditOf({ ...known, place }, decision) };
@@ -101,11 +87,15 @@ function undecided({ verb }: CoreRequest): Operation {
   return verb === "write" ? "update" : verb;
 }
 
-async function refuse(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }, text: string): Promise<never> {
+async function refuse(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }): Promise<never> {
+  await auditRefusal(deps, refused);
+  throw new StewardError("denied", occurred("permission denied"), { rule: "policy" });
+}
+
+async function auditRefusal(deps: CoreDeps, refused: Undecided & { readonly operation: Operation }): Promise<void> {
   const audited = auditOf(refused, REFUSED);
   await deps.audit.request(audited, "permission denied");
   await deps.audit.response(audited, { error: "permission denied" });
-  throw new StewardError("denied", text, { rule: "policy" });
 }
 
 function auditOf({ request, requestId, place, entry, operation }: Undecided & { readonly operation: Operation }, decision: Decision): AuditRequest {

@@ -5,6 +5,7 @@
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Backend } from "../../logical/types.ts";
+import { OPEN_BODY_BYTES } from "./admission.ts";
 import type { Core, CoreAnswer, CoreRequest } from "./types.ts";
 
 const STATUS_PATHS: ReadonlySet<string> = new Set(["sys/health", "sys/seal-status", "sys/init", "sys/unseal", "sys/leader"]);
@@ -51,6 +52,8 @@ export function createFront({ status, ids }: FrontDeps): Front {
       if (inside === undefined) throw new StewardError("sealed", "Vault is sealed");
       return enter(inside, request);
     },
+    isLive: (token) => inside?.isLive(token) === true,
+    maxBodyBytes: (head) => (STATUS_PATHS.has(head.path) ? OPEN_BODY_BYTES : inside?.maxBodyBytes(head) ?? 0),
     open: (core) => void (inside = core),
     close() {
       inside = undefined;

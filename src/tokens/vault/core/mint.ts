@@ -59,7 +59,7 @@ async function begin(deps: CoreDeps, { requestId, request, mount, standing, audi
 
 /** Only what the path declares may be kept: what else a client sends could be anything. */
 function declaredOnly(data: Data, names: readonly string[]): Data {
-  return Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(data, name)).map((name) => [name, data[name]]));
 }
 
 /** What a backend says about its call to the outside. */
@@ -82,7 +82,8 @@ async function settle(deps: CoreDeps, intent: Intent, effect: EffectRecord | und
   else deps.leases.drop(intent);
 }
 
-function requestOf({ request, requestId, operation, mount, rest, standing }: Journey, effect: EffectRecord | undefined): LogicalRequest {
+/** The request as the mount's backend sees it. */
+export function requestOf({ request, requestId, operation, mount, rest, standing }: Journey, effect: EffectRecord | undefined): LogicalRequest {
   const { entry, tokenId } = standing;
   const logical: HostRequest = {
     id: requestId, operation, path: rest, data: request.data, mountPoint: mount.point, signal: request.signal,

@@ -1,6 +1,8 @@
 /** What stands beside a request's path and data, on every wire alike: its token, its namespace, its wish to be wrapped (facts §2.1). */
+import { withoutEnds } from "../../../kernel/base/ends.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
+import type { RequestHeaders } from "../../../kernel/service.ts";
 import { parseGoDurationMs } from "../../logical/go-values.ts";
 
 /** `X-Vault-Token`, else a Bearer in this very case. `header` gives a header or metadata by its lower-case name. */
@@ -10,6 +12,17 @@ export function requestToken(header: (name: string) => string | undefined): Secr
   const authorization = header("authorization") ?? "";
   const bearer = authorization.startsWith("Bearer ") ? authorization.slice("Bearer ".length).trim() : "";
   return bearer === "" ? undefined : Secret.of(bearer, "Authorization");
+}
+
+/** The token in headers or metadata; of several of one name the first counts. */
+export function tokenIn(headers: RequestHeaders): Secret | undefined {
+  return requestToken((name) => firstOf(headers, name));
+}
+
+/** The first header of a name, which is in lower case. */
+export function firstOf(headers: RequestHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /** Milliseconds; undefined for none. `field` names where the text stood. Throws `invalid`. */
@@ -24,6 +37,6 @@ export function wrapTtlMs(text: string | undefined, field: string): number | und
 
 /** There is one namespace. Throws `not_found` for any other. */
 export function assertRootNamespace(name: string | undefined): void {
-  const plain = (name ?? "").replaceAll(/^\/+|\/+$/g, "");
+  const plain = withoutEnds(name ?? "", "/");
   if (plain !== "" && plain !== "root") throw new StewardError("not_found", "namespace not found", { rule: "namespace" });
 }

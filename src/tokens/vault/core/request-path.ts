@@ -6,9 +6,9 @@ const LONGEST_PATH = 1_400;
 
 /** A decoded path, with the slash that lists end in. Throws `invalid` for one with a way up, a control character, or more than 1,400 bytes. */
 export function requestPath(path: string, { list }: { readonly list: boolean }): string {
+  if (Buffer.byteLength(path) > LONGEST_PATH) throw refusal(`the path is longer than ${LONGEST_PATH} bytes`);
   if (path.split("/").includes("..")) throw refusal("relative paths not supported");
   if (hasControl(path)) throw refusal("the path holds control characters; percent-encode only what belongs to a name");
-  if (Buffer.byteLength(path) > LONGEST_PATH) throw refusal(`the path is longer than ${LONGEST_PATH} bytes`);
   return list && !path.endsWith("/") ? `${path}/` : path;
 }
 

@@ -7,6 +7,7 @@ import type { Data, LogicalResponse, Operation, Path, Remote } from "../../logic
 import type { Mount, Mounts } from "../mounts/mounts.ts";
 import type { Audit, AuditRequest, Decision, IssuedAuth, Leases, Policies, TokenEntry, Tokens } from "../types.ts";
 import type { Attempts } from "./attempts.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** A request, before the existence check tells a create from an update. */
 export interface CoreRequest {
@@ -18,7 +19,12 @@ export interface CoreRequest {
   readonly remote: Remote | undefined;
   readonly wrapTtlMs: number | undefined;
   readonly signal: AbortSignal;
+  /** The body was not read, because `maxBodyBytes` was 0: the request is refused whatever else changed since. */
+  readonly unread?: true;
 }
+
+/** What is known of a request before its body is read. */
+export type RequestHead = Pick<CoreRequest, "path" | "token" | "remote">;
 
 /** What goes back, before anybody writes it. */
 export interface CoreAnswer {
@@ -38,6 +44,10 @@ export interface CoreAnswer {
 export interface Core {
   /** Throws StewardError; every text in it may be seen. */
   handle(request: CoreRequest): Promise<CoreAnswer>;
+  /** Whether a token is live, from memory: takes no use, writes and records nothing, never throws. False while sealed. */
+  isLive(token: Secret): boolean;
+  /** Bytes of body that a request may bring, by its head; 0 for one that is refused whatever its body says. Never throws. */
+  maxBodyBytes(head: RequestHead): number;
 }
 
 /** What the core stands on. */
@@ -49,6 +59,7 @@ export interface CoreDeps {
   readonly audit: Audit;
   readonly wrapping: Wrapping;
   readonly attempts: Attempts;
+  readonly refusals: Refusals;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -9,6 +9,7 @@ import type { Secret } from "../../../kernel/base/secret.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
 import { wrappedAnswers } from "../mounts/tables.ts";
 import { WRAPPING_POLICY } from "../policies/built-in.ts";
+import { isLongerThan } from "../../logical/json.ts";
 import type { MadeToken, Tokens } from "../types.ts";
 import type { CoreAnswer, WrappedInfo, WrapInfo, Wrapping } from "./types.ts";
 
@@ -46,8 +47,9 @@ export function createWrapping({ env, tokens, clock, envelope }: WrappingDeps): 
   });
   return {
     async wrap(answer, about) {
-      const text = envelope(answer);
-      if (Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `an answer of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; ask without X-Vault-Wrap-TTL`);
+      const tooLong = isLongerThan(answer.response?.data, ENVELOPE_BYTES);
+      const text = tooLong ? "" : envelope(answer);
+      if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `an answer of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; ask without X-Vault-Wrap-TTL`);
       const made = await env.write((tx) => put(tx, text, about));
       return { token: made.id, info: { ...shown(made, about), ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }) } };
     },

@@ -2,14 +2,17 @@
  * One HTTP request below `/v1/` as a logical one, by Vault's rules (facts §2.1): the method names the operation, data come from
  * the query or from a body whose type is found by looking at it, and paths have no way up.
  */
+import { isUtf8 } from "node:buffer";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { Secret } from "../../../kernel/base/secret.ts";
+import { skipWhiteSpace, withoutMark } from "../../../kernel/json/white-space.ts";
 import type { PlainRequest } from "../../../kernel/service.ts";
-import { parseExact, requestLimits } from "../../logical/json.ts";
+import { parseExactInTurns, requestLimits } from "../../logical/json.ts";
 import { parseGoBool } from "../../logical/go-values.ts";
 import type { Data } from "../../logical/types.ts";
-import { assertRootNamespace, requestToken, wrapTtlMs } from "../core/request-head.ts";
+import { assertRootNamespace, firstOf, tokenIn, wrapTtlMs } from "../core/request-head.ts";
 import { requestPath } from "../core/request-path.ts";
+import type { Core } from "../core/types.ts";
 
 /** What a request wants, before the existence check tells a create from an update. */
 export type Verb = "read" | "write" | "patch" | "delete" | "list" | "help" | "header";
@@ -24,22 +27,31 @@ export interface VaultRequest {
   readonly token: Secret | undefined;
   /** `X-Vault-Wrap-TTL`. */
   readonly wrapTtlMs: number | undefined;
+  /** Its body was not read: `maxBodyBytes` was 0. */
+  readonly unread?: true;
 }
-
-/** The most that a body of the Vault API has (RESOLUTIONS §2, Bodies). */
-export const VAULT_BODY_BYTES: number = 32 * 1024 * 1024;
 
 const VERBS: Readonly<Record<string, Verb>> = { GET: "read", HEAD: "header", POST: "write", PUT: "write", PATCH: "patch", DELETE: "delete", LIST: "list", SCAN: "list" };
 const BROKEN_BODY = "failed to decode JSON input: ";
 const MERGE_PATCH = "application/merge-patch+json";
+const AMPERSAND = 0x26;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
 
-/** Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. */
-export async function readVaultRequest(request: PlainRequest): Promise<VaultRequest> {
+/**
+ * Throws `invalid`, `unsupported`, `too_large`, or `not_found` for a namespace. `maxBodyBytes` decides by the head how much of a body
+ * is read; one that is longer is refused at once where its length is declared, and at its first byte too many where it is not.
+ */
+export async function readVaultRequest(request: PlainRequest, maxBodyBytes: Core["maxBodyBytes"]): Promise<VaultRequest> {
+  const { headers, remote } = request;
   const verb = verbOf(request);
-  assertRootNamespace(one(request, "x-vault-namespace"));
+  assertRootNamespace(firstOf(headers, "x-vault-namespace"));
   const path = vaultPath(request.target, verb);
-  const data = verb === "write" || verb === "patch" ? await bodyData(request, verb) : queryData(request.query);
-  return { verb, path, data, token: requestToken((name) => one(request, name)), wrapTtlMs: wrapTtlMs(one(request, "x-vault-wrap-ttl"), "X-Vault-Wrap-TTL") };
+  const token = tokenIn(headers);
+  const head = { verb, path, token, wrapTtlMs: wrapTtlMs(firstOf(headers, "x-vault-wrap-ttl"), "X-Vault-Wrap-TTL") };
+  if (verb !== "write" && verb !== "patch") return { ...head, data: queryData(request.query) };
+  const limitBytes = maxBodyBytes({ path, token, remote });
+  return limitBytes === 0 ? { ...head, data: {}, unread: true } : { ...head, data: await bodyData(request, verb, limitBytes) };
 }
 
 function verbOf(request: PlainRequest): Verb {
@@ -88,50 +100,42 @@ function queryData(query: URLSearchParams): Data {
   return data;
 }
 
-function formData(text: string): Data {
+/** More than any form of a person or a tool has; JSON has no such limit. */
+const FORM_BYTES = 1024 * 1024;
+
+function formData(bytes: Uint8Array): Data {
+  if (bytes.length > FORM_BYTES) throw new StewardError("too_large", `a form has at most ${FORM_BYTES} bytes; send JSON instead`, { rule: "form_bytes" });
   let pairs = 1;
-  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) {
+  for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) {
     pairs += 1;
-    if (pairs > requestLimits.values) throw new StewardError("too_large", `the form has more than ${requestLimits.values} values`, { rule: "values" });
+    if (pairs > requestLimits.members) throw new StewardError("too_large", `the form has more than ${requestLimits.members} values`, { rule: "values" });
   }
-  return queryData(new URLSearchParams(text));
+  return queryData(new URLSearchParams(Buffer.from(bytes).toString("utf8")));
 }
 
 /** A body is JSON whatever its type says, unless it says form and does not look like JSON. */
-async function bodyData(request: PlainRequest, verb: Verb): Promise<Data> {
-  const type = one(request, "content-type") ?? "";
+async function bodyData(request: PlainRequest, verb: Verb, limitBytes: number): Promise<Data> {
+  const type = firstOf(request.headers, "content-type") ?? "";
   if (verb === "patch" && type.split(";", 1)[0]?.trim() !== MERGE_PATCH) {
     throw new StewardError("invalid", `PATCH requires Content-Type of ${MERGE_PATCH}, provided ${type === "" ? "none" : type.slice(0, 100)}`, { rule: "media_type" });
   }
-  const bytes = await request.body(VAULT_BODY_BYTES);
-  const text = decodeUtf8(bytes);
-  const start = text.trimStart();
-  if (start === "" || start.trimEnd() === "null") return {};
-  if (!start.startsWith("{") && !start.startsWith("[") && /^application\/x-www-form-urlencoded\b/i.test(type)) return formData(text);
-  const value = parseBody(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new StewardError("invalid", `${BROKEN_BODY}the body must be a JSON object`);
+  const bytes = withoutMark(await request.body(limitBytes));
+  const start = await skipWhiteSpace(bytes);
+  if (start === bytes.length) return {};
+  if (!isUtf8(bytes)) throw new StewardError("invalid", `${BROKEN_BODY}the body is not valid UTF-8`);
+  if (bytes[start] !== OPEN_OBJECT && bytes[start] !== OPEN_ARRAY && /^application\/x-www-form-urlencoded\b/i.test(type)) return formData(bytes);
+  const value = await parseBody(bytes);
+  if (value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", `${BROKEN_BODY}the body must be a JSON object`);
   return value as Data;
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
+async function parseBody(bytes: Uint8Array): Promise<unknown> {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new StewardError("invalid", `${BROKEN_BODY}the body is not valid UTF-8`);
-  }
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return parseExact(text, requestLimits);
+    return await parseExactInTurns(bytes, requestLimits);
   } catch (error) {
     // The parser's own message may quote the body, which may hold a key.
     const known = error instanceof StewardError ? error : new StewardError("invalid", "the body is not valid JSON");
     throw new StewardError(known.code, `${BROKEN_BODY}${known.message.replace(BROKEN_BODY, "")}`);
   }
-}
-
-function one(request: PlainRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -2,11 +2,12 @@
 import { Access } from "../../../gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import type { PlainAnswer, PlainRequest, PlainRoute } from "../../../kernel/service.ts";
+import { AUTHENTICATED_BODY_BYTES, carriesLiveToken } from "../core/admission.ts";
 import type { Core } from "../core/types.ts";
 import type { VaultCors } from "../system/cors.ts";
 import { writeCoreAnswer, writeHelp } from "./envelope.ts";
 import { originsOf, preflight, readableBy } from "./foreign-pages.ts";
-import { readVaultRequest, VAULT_BODY_BYTES } from "./read-request.ts";
+import { readVaultRequest } from "./read-request.ts";
 
 /** The time that a request has (RESOLUTIONS §2, Bodies). */
 const REQUEST_MS = 90_000;
@@ -21,7 +22,8 @@ export interface VaultRouteDeps {
 /** The route. Errors are thrown; the surface's dialect writes them. */
 export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
   return {
-    verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: VAULT_BODY_BYTES, requestMs: REQUEST_MS },
+    verb: "*", template: "/v1/{rest=**}", access: Access.SELF, dialect: "vault", limits: { bodyBytes: AUTHENTICATED_BODY_BYTES, requestMs: REQUEST_MS },
+    hasCredential: (headers) => carriesLiveToken(deps.core, headers),
     allowedOrigins: () => originsOf(deps.cors()),
     failureHeaders: (headers) => readableBy(deps.cors(), headers),
     async handle(request, call) {
@@ -34,8 +36,8 @@ export function vaultRoute(deps: VaultRouteDeps): PlainRoute {
 }
 
 async function serve(core: Core, request: PlainRequest, signal: AbortSignal): Promise<PlainAnswer> {
-  const { verb, path, data, token, wrapTtlMs } = await readVaultRequest(request);
-  if (verb === "header" && path !== "sys/health") throw new StewardError("unsupported", "HEAD is answered by sys/health alone");
-  const answer = await core.handle({ verb: verb === "header" ? "read" : verb, path, data, token, wrapTtlMs, remote: request.remote, signal });
+  const { verb, ...read } = await readVaultRequest(request, (head) => core.maxBodyBytes(head));
+  if (verb === "header" && read.path !== "sys/health") throw new StewardError("unsupported", "HEAD is answered by sys/health alone");
+  const answer = await core.handle({ ...read, verb: verb === "header" ? "read" : verb, remote: request.remote, signal });
   return verb === "help" ? writeHelp(answer) : writeCoreAnswer(answer);
 }

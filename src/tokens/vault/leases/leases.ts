@@ -3,6 +3,7 @@
  * replaces that record in one change; at its time, or when somebody says so, its backend is asked to revoke it, again and again,
  * and what stays refused stays in sight (KERNEL §4, facts §1.6).
  */
+import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { assert, StewardError } from "../../../kernel/base/errors.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Log } from "../../../kernel/base/log.ts";
@@ -92,7 +93,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       const seq = seqAfterAll();
       nextSeq = seq + 1;
       const nowMs = clock.now();
-      const row = leaseRow(spec, `${spec.path.replace(/\/+$/, "")}/${leaseName(ids, nowMs)}`, { nowMs, expiresAtMs: Math.floor(nowMs + spec.ttlMs) });
+      const row = leaseRow(spec, `${withoutEnd(spec.path, "/")}/${leaseName(ids, nowMs)}`, { nowMs, expiresAtMs: Math.floor(nowMs + spec.ttlMs) });
       const stored = env.write((tx) => {
         book.add(tx, seq, row);
         if (spec.intent !== undefined) records.fulfil(tx, spec.intent);

@@ -32,6 +32,14 @@ export function createLexer(source: string): Lexer {
   return new TextLexer(source);
 }
 
+/** An error at a place of a policy's text. */
+export function policyError(source: string, at: number, why: string): StewardError {
+  const before = source.slice(0, at);
+  const line = before.split("\n").length;
+  const column = at - before.lastIndexOf("\n");
+  return new StewardError("invalid", `failed to parse policy: line ${line}, column ${column}: ${why}`, { field: "policy", rule: "policy", remedy: "correct the policy at this place" });
+}
+
 class TextLexer implements Lexer {
   readonly json: boolean;
   readonly #source: string;
@@ -60,10 +68,7 @@ class TextLexer implements Lexer {
   }
 
   error(at: number, why: string): StewardError {
-    const before = this.#source.slice(0, at);
-    const line = before.split("\n").length;
-    const column = at - before.lastIndexOf("\n");
-    return new StewardError("invalid", `failed to parse policy: line ${line}, column ${column}: ${why}`, { field: "policy", rule: "policy", remedy: "correct the policy at this place" });
+    return policyError(this.#source, at, why);
   }
 
   #take(form: RegExp): RegExpExecArray | undefined {

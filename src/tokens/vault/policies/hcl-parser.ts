@@ -1,7 +1,7 @@
 /** Reads a policy's words as a tree whose every part knows its place. Both spellings, HCL and JSON, give the same tree. */
 import type { StewardError } from "../../../kernel/base/errors.ts";
 import { rawNumber } from "../../logical/json.ts";
-import { createLexer, type Lexer, type Word } from "./hcl-lexer.ts";
+import { createLexer, policyError, type Lexer, type Word } from "./hcl-lexer.ts";
 
 /** The longest text of a policy, in UTF-16 units. */
 export const MAX_POLICY_LENGTH: number = 256 * 1024;
@@ -37,8 +37,8 @@ export interface HclDocument {
 
 /** Parses a whole text in one pass. Throws `invalid` with line and column. */
 export function parseHcl(text: string): HclDocument {
+  if (text.length > MAX_POLICY_LENGTH) throw policyError(text, MAX_POLICY_LENGTH, `a policy is at most ${MAX_POLICY_LENGTH} characters long`);
   const lexer = createLexer(text);
-  if (text.length > MAX_POLICY_LENGTH) throw lexer.error(MAX_POLICY_LENGTH, `a policy is at most ${MAX_POLICY_LENGTH} characters long`);
   const parser = new Parser(lexer);
   return { json: lexer.json, root: parser.document(), error: (at, why) => lexer.error(at, why) };
 }

@@ -1,4 +1,5 @@
 /** What a rule says about the parameters of a request (facts §2.5). Values are compared as they were sent: no type is ever turned into another. */
+import { withoutEnd } from "../../../kernel/base/ends.ts";
 import { isRawNumber, numberText } from "../../logical/json.ts";
 import type { Data } from "../../logical/types.ts";
 
@@ -85,6 +86,6 @@ function canonical(number: string): string {
   if (found === null) return number;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = found;
   const digits = (whole + fraction).replace(/^0+/, "");
-  const kept = digits.replace(/0+$/, "");
+  const kept = withoutEnd(digits, "0");
   return kept === "" ? "0" : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }

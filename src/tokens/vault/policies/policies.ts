@@ -11,6 +11,7 @@ import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
 import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY, WRAPPING_POLICY } from "./built-in.ts";
 import { lintPolicy } from "./lint.ts";
+import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
 /** Stored policies by name. */
@@ -119,6 +120,7 @@ function isName(name: string): boolean {
 
 /** Clients may send the text in base64, whose signs alone make no policy. */
 function decoded(text: string): string {
-  if (!BASE64.test(text.trim())) return text;
+  // What is too long either way is left to the parser to refuse.
+  if (text.length > 2 * MAX_POLICY_LENGTH || !BASE64.test(text.trim())) return text;
   return Buffer.from(text.trim(), "base64").toString("utf8");
 }

@@ -1,6 +1,7 @@
 /** Policies and capabilities, under their present and their older names. */
 import { CapabilitiesFieldsSchema, EmptyFieldsSchema, PolicyFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
+import { mapInTurns, Turns } from "../../../kernel/base/turns.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath } from "../../logical/define-path.ts";
 import type { Data, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
@@ -58,7 +59,7 @@ function nameOf(text: string | undefined): string {
 function capabilities(deps: SystemDeps): Path[] {
   const path = (pattern: string, whose: (request: PathRequest) => TokenEntry | undefined, synopsis: string): Path => definePath({
     pattern, fields: CapabilitiesFieldsSchema, coerce: { paths: "comma_list", path: "comma_list" }, unknown: "warn",
-    operations: { write: async (request) => ({ data: capabilitiesOf(deps, request, whose(request)) }) },
+    operations: { write: async (request) => ({ data: await capabilitiesOf(deps, request, whose(request)) }) },
     synopsis, description: "Of each path asked for, sorted; `deny` for none.",
   });
   return [
@@ -72,12 +73,12 @@ function capabilities(deps: SystemDeps): Path[] {
   ];
 }
 
-function capabilitiesOf(deps: SystemDeps, { fields }: PathRequest, entry: TokenEntry | undefined): Data {
+async function capabilitiesOf(deps: SystemDeps, { fields }: PathRequest, entry: TokenEntry | undefined): Promise<Data> {
   const paths = [...(fields.texts("paths") ?? []), ...(fields.texts("path") ?? [])].map((path) => path.replace(/^\//, ""));
   if (paths.length === 0) throw new StewardError("invalid", "paths must be supplied", { field: "paths" });
   if (entry === undefined) throw new StewardError("invalid", "invalid token", { field: "token" });
   const acl = deps.policies.acl(entry.policies);
-  const data: Record<string, unknown> = Object.fromEntries(paths.map((path) => [path, acl.capabilities(path)]));
+  const data: Record<string, unknown> = Object.fromEntries(await mapInTurns(paths, new Turns(), (path) => [path, acl.capabilities(path)] as const));
   if (paths.length === 1) data["capabilities"] = acl.capabilities(paths[0] ?? "");
   return data;
 }

@@ -3,15 +3,22 @@ import { EmptyFieldsSchema, WrappingFieldsSchema } from "../../../gen/steward/to
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath } from "../../logical/define-path.ts";
-import type { Path, PathRequest } from "../../logical/types.ts";
+import { isLongerThan } from "../../logical/json.ts";
+import type { Data, Path, PathProof, PathRequest } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
 import type { SystemDeps } from "./deps.ts";
 
+const MAX_DATA_BYTES = 512 * 1024;
+
 /** The paths. */
 export function wrappingPaths(deps: SystemDeps): readonly Path[] {
+  const proof: PathProof = {
+    subject: (request) => sentToken(request)?.use((id) => id),
+    verify: async (request) => deps.wrapping.lookup(wrappingToken(request)),
+  };
   return [
     definePath({
-      pattern: "wrapping/unwrap", fields: WrappingFieldsSchema, unauthenticated: true,
+      pattern: "wrapping/unwrap", fields: WrappingFieldsSchema, unauthenticated: true, proof,
       operations: {
         write: async (request) => {
           const { envelope } = await deps.wrapping.unwrap(wrappingToken(request));
@@ -21,7 +28,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "Fetch a wrapped answer, once.", description: "The wrapping token is the request's own or `token`.",
     }),
     definePath({
-      pattern: "wrapping/lookup", fields: WrappingFieldsSchema, unauthenticated: true,
+      pattern: "wrapping/lookup", fields: WrappingFieldsSchema, unauthenticated: true, proof,
       operations: {
         write: async (request) => {
           const { createdAtMs, creationPath, ttlMs } = deps.wrapping.lookup(wrappingToken(request));
@@ -31,7 +38,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "What a wrapping token is for.", description: "Leaves the answer where it is.",
     }),
     definePath({
-      pattern: "wrapping/rewrap", fields: WrappingFieldsSchema, unauthenticated: true,
+      pattern: "wrapping/rewrap", fields: WrappingFieldsSchema, unauthenticated: true, proof,
       operations: {
         write: async (request) => {
           const info = await deps.wrapping.rewrap(wrappingToken(request));
@@ -42,16 +49,26 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
       synopsis: "Wrap a wrapped answer anew.", description: "Under a new token for as long again; the old one finds nothing any more.",
     }),
     definePath({
-      pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: request.data }) },
+      pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: small(request.data) }) },
       synopsis: "Wrap any data.", description: "Answers with what it was given; the X-Vault-Wrap-TTL header wraps that.",
     }),
   ];
 }
 
+/** What a wrapped answer may hold is all that may be given to be wrapped. */
+function small(data: Data): Data {
+  if (isLongerThan(data, MAX_DATA_BYTES)) throw new StewardError("too_large", `data to be wrapped have at most ${MAX_DATA_BYTES} bytes`, { rule: "data_bytes" });
+  return data;
+}
+
 function wrappingToken(request: PathRequest): Secret {
+  const token = sentToken(request);
+  if (token === undefined) throw new StewardError("invalid", "missing \"token\" value in input", { field: "token" });
+  return token;
+}
+
+/** `token`, else the request's own while that is live. */
+function sentToken(request: PathRequest): Secret | undefined {
   const given = request.fields.text("token") ?? "";
-  if (given !== "") return Secret.of(given, "token");
-  const own = (request as HostRequest).token?.id;
-  if (own === undefined) throw new StewardError("invalid", "missing \"token\" value in input", { field: "token" });
-  return own;
+  return given === "" ? (request as HostRequest).token?.id : Secret.of(given, "token");
 }

@@ -3,69 +3,59 @@ import { createLog } from "../../../../src/kernel/base/log.ts";
 import { createAttempts, type Attempts } from "../../../../src/tokens/vault/core/attempts.ts";
 import { createManualClock, type ManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 
-function start(): { attempts: Attempts; clock: ManualClock; said: string[] } {
+function start(): { attempts: Attempts; clock: ManualClock; lines: string[] } {
   const clock = createManualClock();
-  const said: string[] = [];
-  return { attempts: createAttempts({ clock, log: createLog({ level: "warn", format: "text", write: (line) => said.push(line), now: () => 0 }) }), clock, said };
+  const lines: string[] = [];
+  return { attempts: createAttempts({ clock, log: createLog({ level: "warn", format: "text", write: (line) => lines.push(line), now: () => 0 }) }), clock, lines };
 }
 
-function fail(attempts: Attempts, address: string, times: number): void {
-  for (let done = 0; done < times; done++) attempts.failed(address);
-}
-
-function mayTry(attempts: Attempts, address: string | undefined): boolean {
-  try {
-    attempts.assertMayTry(address);
-    return true;
-  } catch {
-    return false;
-  }
+/** How many of so many failures are refused as too many. */
+function refused(attempts: Attempts, address: string | undefined, subject: string | ((index: number) => string), times: number): number {
+  let count = 0;
+  for (let index = 0; index < times; index++) if (attempts.failed(address, typeof subject === "string" ? subject : subject(index)) !== undefined) count += 1;
+  return count;
 }
 
 describe("failed attempts", () => {
-  it("are refused after fifty in a minute, until that minute is over, with the time to wait", async () => {
-    const { attempts, clock, said } = start();
-    fail(attempts, "192.0.2.1", 49);
+  it("on one role or token are answered with the time to wait after fifty in a minute, until that minute is over", async () => {
+    const { attempts, clock, lines } = start();
+    expect(refused(attempts, "192.0.2.1", "role", 49)).toBe(0);
     await clock.advance(10_000);
-    expect(mayTry(attempts, "192.0.2.1")).toBe(true);
-    fail(attempts, "192.0.2.1", 2);
-    expect(() => attempts.assertMayTry("192.0.2.1")).toThrow(expect.objectContaining({ code: "exhausted", retryAfterMs: 50_000, message: "too many failed attempts from 192.0.2.1; try again in 50 s" }));
-    expect(said).toEqual([expect.stringContaining("address=192.0.2.1")]);
+    expect(refused(attempts, "192.0.2.1", "role", 3)).toBe(2);
+    expect(attempts.failed("192.0.2.1", "role")).toMatchObject({ code: "exhausted", retryAfterMs: 50_000, message: "too many failed attempts from 192.0.2.1; try again in 50 s" });
+    expect(lines).toEqual([expect.stringContaining("address=192.0.2.1")]);
     await clock.advance(50_000);
-    expect(mayTry(attempts, "192.0.2.1")).toBe(true);
-    fail(attempts, "192.0.2.1", 49);
-    expect(mayTry(attempts, "192.0.2.1")).toBe(true);
+    expect(refused(attempts, "192.0.2.1", "role", 51)).toBe(1);
   });
 
-  it("count for their own address alone, and for nobody when it is not known", () => {
+  it("count for their own subject and address alone, and for nobody when the address is not known", () => {
     const { attempts } = start();
-    fail(attempts, "192.0.2.1", 60);
-    fail(attempts, "", 2_000);
-    expect(["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2", "", undefined].map((address) => mayTry(attempts, address))).toEqual([false, false, true, true, true]);
-  });
-
-  it("of this machine may be more, since all its programs and proxies share an address", () => {
-    const { attempts } = start();
-    for (const address of ["127.0.0.1", "::1"]) {
-      fail(attempts, address, 999);
-      expect(mayTry(attempts, address)).toBe(true);
-      fail(attempts, address, 1);
-      expect(mayTry(attempts, address)).toBe(false);
-    }
+    expect(refused(attempts, "192.0.2.1", "a", 60)).toBe(10);
+    expect(["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2", "", undefined].map((address) => refused(attempts, address, "a", 1))).toEqual([1, 1, 0, 0, 0]);
+    expect(refused(attempts, "192.0.2.1", "b", 50)).toBe(0);
+    expect(refused(attempts, "", "a", 2_000)).toBe(0);
   });
 
   it("over IPv6 count for the network that one host can have all of", () => {
     const { attempts } = start();
-    for (let host = 1; host <= 50; host++) attempts.failed(`2001:db8:0:7::${host.toString(16)}`);
-    expect(["2001:db8:0:7:1:2:3:4", "2001:0db8:0000:0007::ffff", "2001:db8::7:0:0:0:1", "2001:db8:0:8::1", "fe80::1%eth0"].map((address) => mayTry(attempts, address))).toEqual([false, false, false, true, true]);
+    for (let host = 1; host <= 50; host++) attempts.failed(`2001:db8:0:7::${host.toString(16)}`, "a");
+    expect(["2001:db8:0:7:1:2:3:4", "2001:0db8:0000:0007::ffff", "2001:db8::7:0:0:0:1", "2001:db8:0:8::1", "fe80::1%eth0"].map((address) => refused(attempts, address, "a", 1))).toEqual([1, 1, 1, 0, 0]);
+  });
+
+  it("on ever new subjects share one count beyond the first 64, which is bounded too", () => {
+    const { attempts } = start();
+    expect(refused(attempts, "192.0.2.1", (index) => `token ${index}`, 64 + 1_000)).toBe(0);
+    expect(refused(attempts, "192.0.2.1", (index) => `other ${index}`, 10)).toBe(10);
+    expect(refused(attempts, "192.0.2.1", "token 0", 49)).toBe(0);
+    expect(refused(attempts, "192.0.2.2", (index) => `other ${index}`, 10)).toBe(0);
   });
 
   it("of very many addresses take no more memory than those of ten thousand: the oldest are forgotten", () => {
     const { attempts } = start();
-    fail(attempts, "192.0.2.1", 60);
-    for (let n = 0; n < 9_999; n++) attempts.failed(`10.0.${n >> 8}.${n & 255}`);
-    expect(mayTry(attempts, "192.0.2.1")).toBe(false);
-    attempts.failed("198.51.100.1");
-    expect(mayTry(attempts, "192.0.2.1")).toBe(true);
+    refused(attempts, "192.0.2.1", "a", 60);
+    for (let n = 0; n < 9_999; n++) attempts.failed(`10.0.${n >> 8}.${n & 255}`, "a");
+    expect(refused(attempts, "192.0.2.1", "a", 1)).toBe(1);
+    attempts.failed("198.51.100.1", "a");
+    expect(refused(attempts, "192.0.2.1", "a", 1)).toBe(0);
   });
 });

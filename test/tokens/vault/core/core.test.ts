@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
+import { Secret } from "../../../../src/kernel/base/secret.ts";
 import { auditDown, fakeHouse, liveEntry, minted } from "./fake-house.ts";
 
 describe("a minting request", () => {
@@ -139,7 +140,7 @@ describe("an open path", () => {
     house.entry = undefined;
     house.handler = async () => ({ data: { a: 1 } });
     expect((await house.ask({ path: "m/open", verb: "read", token: undefined })).response?.data).toEqual({ a: 1 });
-    expect(house.steps).toEqual(["audit request", "audit request.", "backend", "backend.", "audit response", "audit response."]);
+    expect(house.steps).toEqual(["audit request", "audit request.", "backend", "backend.", "audit response", "audit response.", "leave"]);
   });
 });
 
@@ -186,23 +187,90 @@ describe("an error of the backend", () => {
   });
 });
 
-describe("failed attempts", () => {
-  it("are counted for the address, and refused before anything is audited once there were too many", async () => {
+describe("a request without a live token", () => {
+  const wrong = (): Promise<never> => Promise.reject(new StewardError("invalid", "invalid role or secret ID"));
+
+  it("that names an unknown one is an attempt on it, and is answered 429 once there were too many", async () => {
     const house = fakeHouse();
     house.entry = undefined;
     await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
-    expect(house.steps).toContain("failed 127.0.0.1");
+    expect(house.steps).toContain("failed 127.0.0.1 t");
     house.failing.set("attempt", new StewardError("exhausted", "too many"));
-    house.steps.length = 0;
     await expect(house.ask({})).rejects.toMatchObject({ code: "exhausted" });
-    expect(house.steps).toEqual([]);
   });
 
-  it("keep out no live token, nor paths of an engine that need none", async () => {
+  it("that names none is no attempt", async () => {
     const house = fakeHouse();
+    house.entry = undefined;
     house.failing.set("attempt", new StewardError("exhausted", "too many"));
-    await house.ask({ path: "m/plain" });
+    await expect(house.ask({ token: undefined })).rejects.toMatchObject({ code: "denied" });
     await house.ask({ path: "m/open", token: undefined });
     expect(house.steps.some((step) => step.startsWith("failed"))).toBe(false);
+  });
+
+  it("whose body was not read is refused even if its token came alive since", async () => {
+    const house = fakeHouse();
+    await expect(house.ask({ unread: true })).rejects.toMatchObject({ code: "denied" });
+    expect(house.steps).not.toContain("backend");
+  });
+
+  it("has two records of its own, and none but a count once its address has failed too often", async () => {
+    const house = fakeHouse();
+    house.entry = undefined;
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
+    expect(house.audited).toHaveLength(2);
+    house.failing.set("record", new Error("no more"));
+    await expect(house.ask({})).rejects.toMatchObject({ code: "denied" });
+    expect([house.audited.length, house.steps.at(-1)]).toEqual([2, "add 127.0.0.1"]);
+  });
+
+  it("is tried without effect first where it would have no records: a wrong proof is counted, a right one goes on in the usual order", async () => {
+    const house = fakeHouse();
+    house.entry = undefined;
+    house.failing.set("record", new Error("no more"));
+    house.handler = wrong;
+    await expect(house.ask({ path: "m/login", data: { role_id: "r" } })).rejects.toThrow("invalid role or secret ID");
+    expect(house.steps).toEqual(["verify", "add 127.0.0.1", "failed 127.0.0.1 r"]);
+    house.steps.length = 0;
+    house.failing.set("attempt", new StewardError("exhausted", "too many"));
+    await expect(house.ask({ path: "m/login", data: { role_id: "r" } })).rejects.toMatchObject({ code: "exhausted" });
+    house.steps.length = 0;
+    house.handler = async () => ({ data: { a: 1 } });
+    await house.ask({ path: "m/login", data: { role_id: "r" } });
+    expect(house.steps).toEqual(["verify", "audit request", "audit request.", "backend", "backend.", "audit response", "audit response."]);
+  });
+
+  it("to a path that proves nothing is tried out when it reads or asks for what is not there, and not when it changes something", async () => {
+    const house = fakeHouse();
+    house.entry = undefined;
+    house.failing.set("record", new Error("no more"));
+    house.handler = wrong;
+    await expect(house.ask({ path: "m/open", verb: "read" })).rejects.toThrow("invalid role");
+    await expect(house.ask({ path: "m/open", verb: "patch" })).rejects.toMatchObject({ code: "unsupported" });
+    expect(house.audited).toEqual([]);
+    await expect(house.ask({ path: "m/open", verb: "write" })).rejects.toThrow("invalid role");
+    expect(house.audited).toHaveLength(2);
+  });
+
+  it("gives its place among the records back when it succeeds", async () => {
+    const house = fakeHouse();
+    house.entry = undefined;
+    await house.ask({ path: "m/open", verb: "read" });
+    expect(house.steps.at(-1)).toBe("leave");
+  });
+});
+
+describe("the head of a request", () => {
+  it("allows 32 MiB of body with a live token, 64 KiB to paths that need none, and nothing where it will be refused", () => {
+    const house = fakeHouse();
+    const sizes = (): number[] => ["m/token", "m/open", "nowhere/x"].map((path) => house.core.maxBodyBytes({ path, token: Secret.of("t", "t"), remote: { address: "127.0.0.1", port: 1 } }));
+    expect(sizes()).toEqual([33_554_432, 33_554_432, 33_554_432]);
+    for (const entry of [{ ...liveEntry, boundCidrs: ["10.0.0.0/8"] }, { ...liveEntry, policies: ["response-wrapping"] }]) {
+      house.entry = entry;
+      expect(sizes()).toEqual([65_536, 65_536, 65_536]);
+    }
+    house.entry = undefined;
+    expect(sizes()).toEqual([0, 65_536, 0]);
+    expect(house.core.isLive(Secret.of("t", "t"))).toBe(false);
   });
 });

@@ -59,7 +59,11 @@ export function fakeHouse(): FakeHouse {
   };
   const path = (pattern: string, more: { mints?: true; unauthenticated?: true; sudo?: true } = {}): ReturnType<typeof definePath> =>
     definePath({ pattern, fields: EmptyFieldsSchema, unknown: "keep", operations: { read: handler, write: handler, list: handler, delete: handler }, synopsis: "s", description: "d", ...more });
-  const backend = createBackend({ type: "fake", paths: [path("token", { mints: true }), path("plain"), path("plain/"), path("open", { unauthenticated: true }), path("high", { sudo: true })], help: "",
+  const backend = createBackend({ type: "fake", paths: [path("token", { mints: true }), path("plain"), path("plain/"), path("open", { unauthenticated: true }),
+    { ...path("login", { unauthenticated: true }), proof: { subject: ({ data }) => data["role_id"] as string | undefined, verify: (request) => {
+      steps.push("verify");
+      return state.handler(request);
+    } } }, path("high", { sudo: true })], help: "",
     secrets: [{ name: "t", revoke: async ({ data }) => {
       await step("backend revoke");
       revoked.push(data);
@@ -107,13 +111,16 @@ export function fakeHouse(): FakeHouse {
         audited.push({ request, error: undefined, response });
         await step("audit response");
       },
-      hash: () => undefined, devices: () => [], reopen: async () => undefined, close: async () => undefined,
+      summary: async () => undefined, hash: () => undefined, devices: () => [], reopen: async () => undefined, close: async () => undefined,
     },
     attempts: {
-      assertMayTry: () => {
-        if (failing.has("attempt")) throw failing.get("attempt");
+      failed: (address, subject) => {
+        steps.push(`failed ${address} ${subject}`);
+        return failing.get("attempt") as StewardError | undefined;
       },
-      failed: (address) => void steps.push(`failed ${address}`),
+    },
+    refusals: {
+      enter: () => !failing.has("record"), leave: () => void steps.push("leave"), add: (address) => void steps.push(`add ${address}`), close: async () => undefined,
     },
     wrapping: {
       wrap: async (_answer, { path: creationPath, ttlMs }) => {

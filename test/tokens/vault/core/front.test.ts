@@ -11,7 +11,17 @@ const status = createBackend({ type: "system", help: "", paths: [definePath({ pa
 const request: CoreRequest = { verb: "read", path: "m/x", data: {}, token: Secret.of("t", "t"), remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal };
 const answer: CoreAnswer = { requestId: "r", asked: true, response: { data: { a: 1 } }, lease: undefined, auth: undefined, wrap: undefined, warnings: [], copyToTop: false };
 
+const coreOf = (handle: Core["handle"]): Core => ({ handle, isLive: () => true, maxBodyBytes: () => 1_000 });
+
 describe("the door", () => {
+  it("knows no live token while the store is sealed, and lets only a small body in, for the paths that answer then", () => {
+    const front = createFront({ status, ids: systemIds });
+    const sizes = (): number[] => ["sys/unseal", "sys/init", "m/x"].map((path) => front.maxBodyBytes({ ...request, path }));
+    expect([front.isLive(Secret.of("t", "t")), sizes()]).toEqual([false, [65_536, 65_536, 0]]);
+    front.open(coreOf(async () => answer));
+    expect([front.isLive(Secret.of("t", "t")), sizes()]).toEqual([true, [65_536, 65_536, 1_000]]);
+  });
+
   it("lets nobody in while the store is sealed, but says that it is", async () => {
     const front = createFront({ status, ids: systemIds });
     await expect(front.handle(request)).rejects.toMatchObject({ code: "sealed", message: "Vault is sealed" });
@@ -20,15 +30,14 @@ describe("the door", () => {
 
   it("lets everybody in once it is open", async () => {
     const front = createFront({ status, ids: systemIds });
-    front.open({ handle: async () => answer });
+    front.open(coreOf(async () => answer));
     expect(await front.handle(request)).toBe(answer);
   });
 
   it("closes at once and waits for those inside", async () => {
     const front = createFront({ status, ids: systemIds });
     const { promise, resolve } = Promise.withResolvers<CoreAnswer>();
-    const core: Core = { handle: () => promise };
-    front.open(core);
+    front.open(coreOf(() => promise));
     const inside = front.handle(request);
     let closed = false;
     const closing = front.close().then(() => (closed = true));
@@ -44,7 +53,7 @@ describe("the door", () => {
     const front = createFront({ status, ids: systemIds });
     for (let round = 0; round < 2; round++) {
       const { promise, resolve } = Promise.withResolvers<CoreAnswer>();
-      front.open({ handle: () => promise });
+      front.open(coreOf(() => promise));
       const inside = front.handle(request);
       const closings = Promise.all([front.close(), front.close()]);
       resolve(answer);

@@ -15,6 +15,7 @@ import { effectiveTtl } from "../../token-store/ttl.ts";
 import type { TokenEntry } from "../../types.ts";
 import { checkPolicies, grantOf, sanitized, tokenTypeOf } from "../grants.ts";
 import type { ApproleContext } from "./context.ts";
+import type { StoredSecretId } from "./storage.ts";
 import { isOver, isSpent } from "./secret-id-paths.ts";
 
 /** The login. */
@@ -22,6 +23,7 @@ export function loginPath(context: ApproleContext): Path {
   return definePath({
     pattern: "login", fields: ApproleLoginFieldsSchema, unknown: "warn", unauthenticated: true, synopsis: "Log in.", description: "A role id and, unless the role does without, a secret id.",
     operations: { update: (request) => login(context, request) },
+    proof: { subject: ({ fields }) => fields.text("role_id") || undefined, verify: (request) => verify(context, request) },
   });
 }
 
@@ -33,34 +35,53 @@ export async function renewalTerms({ storage }: ApproleContext, entry: TokenEntr
   return { usualMs: row.ttlMs, maxTtlMs: row.maxTtlMs, periodMs: row.periodMs };
 }
 
-async function login(context: ApproleContext, { fields, remote, mountPoint }: PathRequest): Promise<LogicalResponse> {
-  const { storage, lock } = context;
-  const [roleId, secretId] = [fields.text("role_id") ?? "", fields.text("secret_id") ?? ""];
-  if (roleId === "") throw logicalError("missing role_id", { field: "role_id", rule: "required" });
-  const role = await storage.byRoleId(roleId);
-  if (role === undefined) {
-    // The same steps as with a role, so that the time does not tell which of the two was wrong.
-    await storage.secretId("unknown", secretId);
-    throw mismatch();
-  }
-  const secret = role.row.bindSecretId ? await lock(role.name, () => takeUse(context, role, { secretId, remote })) : undefined;
+async function login(context: ApproleContext, request: PathRequest): Promise<LogicalResponse> {
+  const { remote, mountPoint } = request;
+  const role = await roleOf(context, request);
+  const secret = role.row.bindSecretId ? await context.lock(role.name, () => takeUse(context, role, request)) : undefined;
   if (!admits(role.row.secretIdBoundCidrs, remote?.address)) throw mismatch();
   return makeToken(context, role, { secret, remote, mountPoint });
 }
 
-/** One use of the secret id, if it is one, is not over, and may come from where it comes from. */
-async function takeUse({ storage, expiry }: ApproleContext, role: { readonly name: string; readonly row: ApproleRow }, { secretId, remote }: { readonly secretId: string; readonly remote: Remote | undefined }): Promise<SecretIdRow> {
-  const stored = await storage.secretId(role.name, secretId);
+/** Whether a login would succeed; takes no use and removes nothing. */
+async function verify(context: ApproleContext, request: PathRequest): Promise<void> {
+  const role = await roleOf(context, request);
+  if (role.row.bindSecretId) await usableSecretId(context, role, request);
+  if (!admits(role.row.secretIdBoundCidrs, request.remote?.address)) throw mismatch();
+}
+
+interface Role {
+  readonly name: string;
+  readonly row: ApproleRow;
+}
+
+async function roleOf({ storage }: ApproleContext, { fields }: PathRequest): Promise<Role> {
+  const roleId = fields.text("role_id") ?? "";
+  if (roleId === "") throw logicalError("missing role_id", { field: "role_id", rule: "required" });
+  const role = await storage.byRoleId(roleId);
+  if (role !== undefined) return role;
+  // The same steps as with a role, so that the time does not tell which of the two was wrong.
+  await storage.secretId("unknown", fields.text("secret_id") ?? "");
+  throw mismatch();
+}
+
+/** The secret id, if it is one, is not over, and may come from where it comes from. */
+async function usableSecretId({ storage, expiry }: ApproleContext, role: Role, { fields, remote }: PathRequest): Promise<StoredSecretId> {
+  const stored = await storage.secretId(role.name, fields.text("secret_id") ?? "");
   // Read again under the lock: the role may have gone meanwhile, and its secret ids are going.
-  if (stored === undefined || await storage.role(role.name) === undefined) throw mismatch();
-  const { row } = stored;
-  if (isOver(row, expiry)) {
-    if (isSpent(row, expiry)) await storage.deleteSecretId(role.name, stored);
-    throw mismatch();
-  }
-  if (![row.cidrs, role.row.secretIdBoundCidrs].every((cidrs) => admits(cidrs, remote?.address))) throw mismatch();
-  if (row.numUses === 1) await storage.deleteSecretId(role.name, stored);
-  else if (row.numUses > 1) await storage.saveSecretId(role.name, { key: stored.key, row: create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: expiry.now() }) });
+  if (stored === undefined || isOver(stored.row, expiry) || await storage.role(role.name) === undefined) throw mismatch();
+  if (![stored.row.cidrs, role.row.secretIdBoundCidrs].every((cidrs) => admits(cidrs, remote?.address))) throw mismatch();
+  return stored;
+}
+
+/** Takes one use of the secret id; removes one that is over. */
+async function takeUse(context: ApproleContext, role: Role, request: PathRequest): Promise<SecretIdRow> {
+  const { storage, expiry } = context;
+  const stored = await storage.secretId(role.name, request.fields.text("secret_id") ?? "");
+  if (stored !== undefined && isSpent(stored.row, expiry)) await storage.deleteSecretId(role.name, stored);
+  const { key, row } = await usableSecretId(context, role, request);
+  if (row.numUses === 1) await storage.deleteSecretId(role.name, { key, row });
+  else if (row.numUses > 1) await storage.saveSecretId(role.name, { key, row: create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: expiry.now() }) });
   return row;
 }
 

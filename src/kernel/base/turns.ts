@@ -1,4 +1,7 @@
-/** Giving other work its turn in between: a document of tens of megabytes is made without holding the thread. */
+/**
+ * Long work on a thread that serves requests, in stretches of a few milliseconds. All such work of a thread stands in one queue, and
+ * each pass of the event loop resumes one stretch: however many requests work at once, input and timers wait for one stretch only.
+ */
 import { setImmediate } from "node:timers/promises";
 
 /** Work goes on for so long at most before others have their turn. */
@@ -15,9 +18,26 @@ export class Turns {
 
   /** Lets others work, then begins a new stretch. */
   async give(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
     this.#endsAtMs = performance.now() + STRETCH_MS;
   }
+}
+
+/** Resumes who waited longest; the others wait for the passes after it. */
+const waiting: (() => void)[] = [];
+
+/** Resolves in a later pass of the event loop, after all who waited before. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) void setImmediate().then(resume);
+  });
+}
+
+function resume(): void {
+  const next = waiting.shift();
+  if (waiting.length > 0) void setImmediate().then(resume);
+  next?.();
 }
 
 /** The results in order, with a break whenever it is time. */

@@ -1,0 +1,93 @@
+/**
+ * The address a request comes from. Headers of proxies count only where the connection's other end is a trusted proxy
+ * (`gateway.trusted_proxies`): anybody else could write any address there.
+ */
+import { BlockList, isIP } from "node:net";
+import { isLoopback } from "../../src/kernel/config/address.ts";
+import type { RequestHeaders } from "../../src/kernel/service.ts";
+
+/** Addresses of proxies that are believed. */
+export interface TrustedProxies {
+  has(address: string): boolean;
+}
+
+/** More hops than any chain of proxies has; what stands before them is not looked at. */
+const MAX_HOPS = 32;
+const FORWARDING_HEADER = /^(forwarded|x-forwarded-.+|x-real-ip|via)$/;
+
+/** From addresses and networks in CIDR form. Throws a `TypeError` or `RangeError` that names none of them for anything else. */
+export function createTrustedProxies(entries: readonly string[]): TrustedProxies {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = "", prefix] = entry.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return { has: (address) => entries.length > 0 && isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4") };
+}
+
+/**
+ * The client's address: the connection's other end or, where that is a trusted proxy, the last address of
+ * `X-Forwarded-For`, else of `Forwarded` (RFC 7239), that is no trusted proxy. A part that is no address ends the search.
+ */
+export function clientAddress(peer: string, headers: RequestHeaders, trusted: TrustedProxies): string {
+  let client = plainAddress(peer);
+  if (!trusted.has(client)) return client;
+  for (const hop of hopsOf(headers)) {
+    const address = plainAddress(hop);
+    if (isIP(address) === 0) return client;
+    client = address;
+    if (!trusted.has(client)) return client;
+  }
+  return client;
+}
+
+/** Whether a proxy says that it has passed the request on. */
+export function isForwarded(headers: RequestHeaders): boolean {
+  for (const name in headers) if (FORWARDING_HEADER.test(name)) return true;
+  return false;
+}
+
+/**
+ * What a bound per address counts a client by: the IPv4 address or the /64 of an IPv6 one. Undefined for this machine's
+ * own addresses and for trusted proxies that do not say for whom they ask: many clients share those.
+ */
+export function countedAddress(client: string, trusted: TrustedProxies): string | undefined {
+  if (client === "" || isLoopback(client) || trusted.has(client)) return undefined;
+  return isIP(client) === 6 ? networkOf(client) : client;
+}
+
+/** The last hop comes first. */
+function hopsOf(headers: RequestHeaders): string[] {
+  const forwardedFor = joined(headers["x-forwarded-for"]);
+  const hops = forwardedFor === undefined ? forwardedHops(joined(headers["forwarded"]) ?? "") : forwardedFor.split(",").map((hop) => hop.trim());
+  return hops.slice(-MAX_HOPS).toReversed();
+}
+
+/** A hop that does not say for whom is no address: what stands before it is not believed. */
+function forwardedHops(header: string): string[] {
+  if (header === "") return [];
+  return header.split(",").map((element) => {
+    const pair = element.split(";").map((part) => part.trim()).find((part) => /^for=/i.test(part));
+    return (pair ?? "").slice("for=".length).replaceAll('"', "");
+  });
+}
+
+/** Without port, brackets and the prefix of an IPv4 address in an IPv6 one. */
+function plainAddress(hop: string): string {
+  const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(hop)?.[1] ?? hop;
+  return /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(bare)?.[1] ?? bare;
+}
+
+function networkOf(address: string): string {
+  const [before = "", after] = (address.split("%", 1)[0] ?? "").toLowerCase().split("::");
+  const head = before === "" ? [] : before.split(":");
+  const tail = after === undefined || after === "" ? [] : after.split(":");
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
+  return [...head, ...Array<string>(zeros).fill("0"), ...tail].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, "")).join(":");
+}
+
+function joined(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : header?.join(",");
+}

@@ -1,0 +1,100 @@
+/**
+ * What the listener must know of a request before it admits it: whose share of the capacity it uses, and whether its answer
+ * is long-lived. Decided from the head alone. It admits nobody to anything: who may do what is `access/authorize.ts`.
+ */
+import { type DescMethod } from "@bufbuild/protobuf";
+import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
+import { isLoopback } from "../src/kernel/config/address.ts";
+import type { ServerRequest } from "../src/kernel/listen/exchange.ts";
+import type { Classification, RequestKind } from "../src/kernel/listen/shares.ts";
+import type { BoundService, RequestHeaders } from "../src/kernel/service.ts";
+import type { AuthOptions } from "./access/authorize.ts";
+import { countedAddress, isForwarded, type TrustedProxies } from "./access/client-address.ts";
+import { isOperator } from "./access/operator.ts";
+import type { MethodTable } from "./methods.ts";
+import type { Head } from "./node-http.ts";
+import { isProbe } from "./probe.ts";
+import { ruleOf } from "./rpc-rules.ts";
+
+/** What classification works with. */
+export interface ClassifierDeps {
+  readonly auth: Pick<AuthOptions, "token" | "adminToken">;
+  readonly trusted: TrustedProxies;
+  readonly table: Pick<MethodTable, "match">;
+  /** Every rpc service, health included. */
+  readonly services: readonly BoundService[];
+  /** Methods whose requests and answers are both streams. */
+  readonly conversations: readonly DescMethod[];
+  /** The head of a request; undefined when it has no well-formed one. */
+  readonly headOf: (request: ServerRequest) => Head | undefined;
+}
+
+/** What decides about one route or method. */
+interface Rule {
+  readonly access: Access;
+  readonly kind: RequestKind;
+  hasCredential?(headers: RequestHeaders): boolean;
+}
+
+const UNKNOWN: Rule = { access: Access.PUBLIC, kind: "request" };
+const MALFORMED: Classification = { share: "stranger", kind: "request", address: undefined };
+
+/** Prepares the rules of all methods. */
+export function createClassifier(deps: ClassifierDeps): (request: ServerRequest) => Classification {
+  const methods = new Map([
+    ...deps.services.flatMap((service) => service.desc.methods.map((method) => [pathOf(method), methodRule(method, service)] as const)),
+    ...deps.conversations.map((method) => [pathOf(method), methodRule(method)] as const),
+  ]);
+  return (request) => {
+    const head = deps.headOf(request);
+    if (head === undefined) return MALFORMED;
+    const address = countedAddress(head.remote.address, deps.trusted);
+    if (isProbe(head)) return { share: "probe", kind: "request", address };
+    const rule = methods.get(head.path) ?? routeRule(deps.table, head);
+    return { share: isOwner(deps.auth, rule, head) ? "owner" : "stranger", kind: rule.kind, address };
+  };
+}
+
+function methodRule(method: DescMethod, service?: BoundService): Rule {
+  return { access: ruleOf(method).access, kind: kindOf(method), ...(service?.hasCredential === undefined ? {} : { hasCredential: (headers) => service.hasCredential?.(headers) ?? false }) };
+}
+
+/** A server stream that watches something lasts until somebody ends it; any other ends with what it sends. */
+function kindOf(method: DescMethod): RequestKind {
+  if (method.methodKind === "bidi_streaming") return "conversation";
+  return method.methodKind === "server_streaming" && method.name.startsWith("Watch") ? "stream" : "request";
+}
+
+function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): Rule {
+  const match = table.match(method, path);
+  if (match.kind !== "found") return UNKNOWN;
+  const { route } = match;
+  if (route.kind === "rpc") return { access: route.access, kind: "request" };
+  const { plain } = route;
+  return { access: route.access, kind: plain.longLived === true && method !== "HEAD" ? "stream" : "request", ...(plain.hasCredential === undefined ? {} : { hasCredential: (headers) => plain.hasCredential?.(headers) ?? false }) };
+}
+
+/**
+ * Whether a request carries a valid credential for what it asks. Where none is asked for, a program of this machine is
+ * trusted, unless it passes on what somebody else has sent.
+ */
+function isOwner(auth: ClassifierDeps["auth"], rule: Rule, head: Head): boolean {
+  const authorization = one(head.headers["authorization"]);
+  if (rule.access === Access.SELF && rule.hasCredential?.(head.headers) === true) return true;
+  const asked = tokensFor(auth, rule.access);
+  if (asked.length > 0) return authorization !== undefined && asked.some((token) => isOperator(token, authorization));
+  return auth.token === undefined && isLoopback(head.remote.address) && !isForwarded(head.headers);
+}
+
+function tokensFor({ token, adminToken }: ClassifierDeps["auth"], access: Access): readonly NonNullable<AuthOptions["token"]>[] {
+  const tokens = access === Access.SELF ? [] : access === Access.ADMIN ? [adminToken ?? token] : access === Access.OPERATOR ? [token] : token === undefined ? [] : [token, adminToken];
+  return tokens.filter((each) => each !== undefined);
+}
+
+function pathOf(method: DescMethod): string {
+  return `/${method.parent.typeName}/${method.name}`;
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(", ") : header;
+}

@@ -1,0 +1,119 @@
+/**
+ * The places of one share: a fixed number of requests at once, a bound for each address, and a short bounded queue.
+ * A request that waits for its own client loses its place to one that has waited the whole admission time.
+ */
+import type { Clock } from "../base/clock.ts";
+
+/** A request that holds a place. */
+export interface PlaceHolder {
+  /** What the bound per address counts; undefined where the address is shared by many clients. */
+  readonly address: string | undefined;
+  /** Whether the rest of its body is missing, or its answer waits to be read. */
+  waitsForClient(): boolean;
+  /** Ends the request: its place is another's now. */
+  evict(): void;
+}
+
+/** Hands out places. */
+export interface Places {
+  /** Whether the holder got a place: at once, or within the admission time. `leave` gives it back. */
+  enter(holder: PlaceHolder): Promise<boolean>;
+  /** Does nothing for a holder that has no place any more. */
+  leave(holder: PlaceHolder): void;
+  inUse(): number;
+}
+
+/** How many places there are and what becomes of one request more. */
+export interface PlacesOptions {
+  readonly places: number;
+  readonly perAddress: number;
+  readonly waitMs: number;
+  /**
+   * Whose place a request takes that found none: that of the oldest holder that waits for its client, after `waitMs`;
+   * that of the oldest holder, at once; or nobody's.
+   */
+  readonly evicts: "slowest" | "oldest" | "nobody";
+}
+
+interface Waiter {
+  readonly holder: PlaceHolder;
+  readonly settle: (admitted: boolean) => void;
+}
+
+/** All places are free. */
+export function createPlaces(options: PlacesOptions, clock: Clock): Places {
+  const { places, perAddress, waitMs, evicts } = options;
+  /** In the order of admission. */
+  const holders = new Set<PlaceHolder>();
+  const waiting = new Set<Waiter>();
+  const counts = createCounts();
+
+  const hasRoom = ({ address }: PlaceHolder): boolean => holders.size < places && counts.of(address) < perAddress;
+  const admit = (holder: PlaceHolder): void => {
+    holders.add(holder);
+    counts.add(holder.address, 1);
+  };
+  const remove = (holder: PlaceHolder): boolean => {
+    if (!holders.delete(holder)) return false;
+    counts.add(holder.address, -1);
+    return true;
+  };
+  /** Whether the eviction of one holder leaves room for this one. */
+  const evictFor = (newcomer: PlaceHolder): boolean => {
+    const ownAddressIsFull = counts.of(newcomer.address) >= perAddress;
+    for (const holder of holders) {
+      if (ownAddressIsFull && holder.address !== newcomer.address) continue;
+      if (evicts === "slowest" && !holder.waitsForClient()) continue;
+      remove(holder);
+      holder.evict();
+      return true;
+    }
+    return false;
+  };
+  const wait = (holder: PlaceHolder): Promise<boolean> => new Promise((resolve) => {
+    const settle = (admitted: boolean): void => {
+      timer[Symbol.dispose]();
+      waiting.delete(waiter);
+      if (admitted) admit(holder);
+      resolve(admitted);
+    };
+    const waiter = { holder, settle };
+    const timer = clock.timer(clock.monotonic() + waitMs, () => settle(evicts !== "nobody" && evictFor(holder)));
+    waiting.add(waiter);
+  });
+  return {
+    enter(holder) {
+      if (hasRoom(holder) || (evicts === "oldest" && evictFor(holder))) {
+        admit(holder);
+        return Promise.resolve(true);
+      }
+      return waiting.size < places ? wait(holder) : Promise.resolve(false);
+    },
+    leave(holder) {
+      if (!remove(holder)) return;
+      for (const waiter of waiting) if (hasRoom(waiter.holder)) return waiter.settle(true);
+    },
+    inUse: () => holders.size,
+  };
+}
+
+/** How many of each address; an undefined one is not counted. */
+export interface Counts {
+  of(address: string | undefined): number;
+  add(address: string | undefined, by: 1 | -1): void;
+}
+
+/** Nothing counted. Keeps no entry for a count of 0. */
+export function createCounts(): Counts {
+  const counts = new Map<string, number>();
+  const of = (address: string | undefined): number => (address === undefined ? 0 : counts.get(address) ?? 0);
+  return {
+    of,
+    add(address, by) {
+      if (address === undefined) return;
+      const count = of(address) + by;
+      if (count <= 0) counts.delete(address);
+      else counts.set(address, count);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** What a listener refused since it was made, by reason and share. */
+import { SHARES, type Share } from "./shares.ts";
+
+/**
+ * - `connections`: cut or turned away at the limit of connections.
+ * - `busy`: no place was free in time, or the place was given to another while the request waited for its client.
+ * - `streams`: too many long-lived answers.
+ * - `bodies`: other bodies left no room for this one.
+ * - `slow_body`: the body took too long.
+ */
+export type RefusalReason = "connections" | "busy" | "streams" | "bodies" | "slow_body";
+
+/** One count. A connection that was turned away before its first request has no share. */
+export interface RefusalCount {
+  readonly reason: RefusalReason;
+  readonly share?: Share;
+  readonly count: number;
+}
+
+/** Counts refusals. */
+export interface Refusals {
+  add(reason: RefusalReason, share?: Share): void;
+  /** Every combination that can occur, also those that did not. */
+  counts(): readonly RefusalCount[];
+}
+
+/** Nothing was refused yet. */
+export function createRefusals(): Refusals {
+  const counts = new Map<string, { reason: RefusalReason; share?: Share; count: number }>();
+  const open = (reason: RefusalReason, share?: Share): void => void counts.set(`${reason} ${share}`, { reason, ...(share === undefined ? {} : { share }), count: 0 });
+  open("connections");
+  for (const share of SHARES) for (const reason of ["busy", "streams", "bodies", "slow_body"] as const) open(reason, share);
+  return {
+    add(reason, share) {
+      const counted = counts.get(`${reason} ${share}`);
+      if (counted !== undefined) counted.count += 1;
+    },
+    counts: () => [...counts.values()].map((each) => ({ ...each })),
+  };
+}

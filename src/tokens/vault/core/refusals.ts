@@ -1,0 +1,130 @@
+/**
+ * Audit records of failed requests without a live token. Of each address the first ten in a minute are recorded one by one; the rest of
+ * that minute becomes one record with their count and the times of the first and the last, written when the minute is over and at
+ * shutdown. So nobody without a token decides how fast the audit grows. A crash loses the counts of that minute.
+ */
+import type { Clock } from "../../../kernel/base/clock.ts";
+import { toStewardError } from "../../../kernel/base/errors.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import type { AuditSummary } from "../types.ts";
+import { networkOf } from "./networks.ts";
+
+const WINDOW_MS = 60_000;
+/** Recorded one by one, of each address in a window. */
+const MAX_RECORDED = 10;
+/** Addresses with a window of their own; the others share one, whose record names no address. */
+const MAX_ADDRESSES = 10_000;
+const OTHERS = "";
+
+/** Which failed requests without a live token get records of their own. */
+export interface Refusals {
+  /** Takes one of the address's individual records, before the request is tried; false when it has had them all. */
+  enter(address: string | undefined): boolean;
+  /** Gives it back: the request did not fail. */
+  leave(address: string | undefined): void;
+  /** Adds a failed request that has no record of its own to the window's sum. */
+  add(address: string | undefined): void;
+  /** Writes all sums and stops the timer. Failures are logged. */
+  close(): Promise<void>;
+}
+
+/** What sums are written with. */
+export interface RefusalsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly write: (summary: AuditSummary) => Promise<void>;
+}
+
+interface Window {
+  readonly endsAtMs: number;
+  recorded: number;
+  count: number;
+  firstMs: number;
+  lastMs: number;
+}
+
+/** No failures yet. */
+export function createRefusals({ clock, log, write }: RefusalsDeps): Refusals {
+  /** All are equally long, so the first one ends first. */
+  const windows = new Map<string, Window>();
+  let timer: Disposable | undefined;
+  let closed = false;
+
+  function open(key: string, window: Window): Window {
+    windows.set(key, window);
+    arm();
+    return window;
+  }
+
+  function arm(): void {
+    const [first] = windows.values();
+    if (timer !== undefined || first === undefined || closed) return;
+    timer = clock.timer(first.endsAtMs, () => {
+      timer = undefined;
+      void end(clock.monotonic());
+    });
+  }
+
+  /** Writes the sums of windows that are over by then. One that cannot be written is carried into a new window. */
+  async function end(byMs: number): Promise<void> {
+    const over = [...windows].filter(([, window]) => window.endsAtMs <= byMs);
+    for (const [key] of over) windows.delete(key);
+    arm();
+    await Promise.all(over.map(async ([key, window]) => {
+      const { count, firstMs, lastMs } = window;
+      if (count === 0) return;
+      try {
+        await write({ address: key === OTHERS ? undefined : key, count, firstMs, lastMs });
+      } catch (error) {
+        if (closed) log.error("the sum of refused requests could not be written to the audit and is lost", { address: key, count, error: toStewardError(error) });
+        else carry(key, window);
+      }
+    }));
+  }
+
+  function carry(key: string, before: Window): void {
+    const present = windows.get(key);
+    if (present === undefined) return void open(key, { ...before, endsAtMs: clock.monotonic() + WINDOW_MS });
+    present.lastMs = present.count === 0 ? before.lastMs : present.lastMs;
+    present.count += before.count;
+    present.firstMs = before.firstMs;
+  }
+
+  function keyOf(address: string | undefined): string {
+    const network = networkOf(address) ?? OTHERS;
+    return windows.has(network) || windows.size < MAX_ADDRESSES ? network : OTHERS;
+  }
+
+  function windowAt(key: string): Window {
+    return windows.get(key) ?? open(key, { endsAtMs: clock.monotonic() + WINDOW_MS, recorded: 0, count: 0, firstMs: 0, lastMs: 0 });
+  }
+
+  return {
+    enter(address) {
+      const window = windowAt(keyOf(address));
+      if (window.recorded >= MAX_RECORDED) return false;
+      window.recorded += 1;
+      return true;
+    },
+    leave(address) {
+      const key = keyOf(address);
+      const window = windows.get(key);
+      if (window === undefined || window.recorded === 0) return;
+      window.recorded -= 1;
+      if (window.recorded === 0 && window.count === 0) windows.delete(key);
+    },
+    add(address) {
+      const window = windowAt(keyOf(address));
+      const nowMs = clock.now();
+      if (window.count === 0) window.firstMs = nowMs;
+      window.count += 1;
+      window.lastMs = nowMs;
+    },
+    async close() {
+      closed = true;
+      timer?.[Symbol.dispose]();
+      timer = undefined;
+      await end(Number.POSITIVE_INFINITY);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** A daemon whose event loop is measured while it is sent one request after the other. */
+import { connect } from "node:net";
+import { join } from "node:path";
+import { rest, temporaryFolder } from "../contract/daemon.ts";
+import { startVault, type VaultDaemon } from "../contract/vault.ts";
+import type { LoopReading } from "../support/loop-meter.ts";
+
+/** A daemon with a meter in its main thread. */
+export interface MeasuredDaemon {
+  readonly vault: VaultDaemon;
+  /** The longest turn of the event loop since the last reading. */
+  read(): Promise<LoopReading>;
+}
+
+/** Starts it with the limits as shipped. */
+export async function startMeasured(): Promise<MeasuredDaemon> {
+  const socket = join(temporaryFolder(), "loop.sock");
+  const meter = join(import.meta.dirname, "../support/loop-meter.ts");
+  const vault = await startVault({ services: {}, env: { NODE_OPTIONS: `--import=${meter}`, LOOP_METER_SOCKET: socket } });
+  await rest(vault.daemon, "GET", "/api/v1/health");
+  return { vault, read: () => reading(socket) };
+}
+
+function reading(path: string): Promise<LoopReading> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const client = connect(path);
+    client.setEncoding("utf8").on("data", (part: string) => (text += part)).on("error", reject).on("end", () => resolve(JSON.parse(text) as LoopReading));
+  });
+}
