@@ -3,6 +3,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import { printable } from "../../../kernel/base/printable.ts";
 import { retryAfterMs } from "../../../kernel/client/retry.ts";
 import { parseExact } from "../../logical/json.ts";
+import { FORBIDDEN_ADDRESS } from "../forbidden-hosts.ts";
 import type { HttpLost, HttpReply } from "./http.ts";
 
 /** What was being done, for the message. */
@@ -85,6 +86,7 @@ function lostFailure({ failed }: Attempted, { lost, reason }: HttpLost): Steward
   if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform gave no whole answer in time`, { rule: "timeout" });
   if (lost === "cancelled") return new StewardError("cancelled", `${failed}: cancelled`, { rule: "cancelled" });
   if (lost === "too_large") return new StewardError("upstream", `${failed}: the platform's answer is too large`, { rule: "too_large" });
+  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url leads to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
   return new StewardError("upstream", `${failed}: the connection to the platform failed (${reason}); check base_url, proxy and network`, { rule: "transport" });
 }
 

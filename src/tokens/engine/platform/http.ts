@@ -5,6 +5,7 @@
  */
 import type { Agent, Dispatcher } from "undici";
 import type { Clock } from "../../../kernel/base/clock.ts";
+import { FORBIDDEN_ADDRESS, guardedLookup, isForbiddenHost } from "../forbidden-hosts.ts";
 
 /** Connections to one origin; the platform's own limit of concurrent requests is about 100. */
 const CONNECTIONS = 64;
@@ -70,17 +71,30 @@ export function proxyOf(environment: Readonly<Record<string, string | undefined>
   return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
 }
 
-/** Connections are made with the first request; the HTTP library is loaded then. */
-export function createHttp(clock: Clock, proxy: ProxyOptions): Http {
+/**
+ * Connections are made with the first request; the HTTP library is loaded then. Unless allowed, no call goes to a link-local address or
+ * a metadata service, not by a name that resolves to one either; what a proxy resolves is up to the proxy.
+ */
+export function createHttp(clock: Clock, proxy: ProxyOptions, { allowLinkLocal = false }: { readonly allowLinkLocal?: boolean } = {}): Http {
   let opening: Promise<Agent | Dispatcher> | undefined;
   let open: Dispatcher | undefined;
   let closed = false;
+  /** The last origin that was found callable: a mount has one. */
+  let callable = "";
+
+  function isCallable(origin: string): boolean {
+    if (allowLinkLocal || origin === callable) return true;
+    if (isForbiddenHost(new URL(origin).hostname)) return false;
+    callable = origin;
+    return true;
+  }
 
   async function openPool(): Promise<Dispatcher> {
     const undici = await import("undici");
     const options = {
       // Time is kept below, by a clock that is passed in. Idle connections go after a few seconds.
-      connections: CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000, connect: { timeout: CONNECT_MS },
+      connections: CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000, 
+      connect: { timeout: CONNECT_MS, ...(allowLinkLocal ? {} : { lookup: guardedLookup() }) },
     };
     open = proxy.http === undefined && proxy.https === undefined
       ? new undici.Agent(options)
@@ -91,6 +105,7 @@ export function createHttp(clock: Clock, proxy: ProxyOptions): Http {
   return {
     async send(call) {
       if (closed) return { lost: "cancelled", sent: false, reason: "CLOSED" };
+      if (!isCallable(call.origin)) return { lost: "connection", sent: false, reason: FORBIDDEN_ADDRESS };
       const dispatcher = open ?? await (opening ??= openPool());
       return exchange(dispatcher, call, clock);
     },
