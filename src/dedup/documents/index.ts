@@ -64,7 +64,6 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
   const names = { archive: createVocabulary(), correspondent: createVocabulary(), documentType: createVocabulary(), tags: createVocabulary() };
   const columns: Columns = { docNo: [], id: [], rank: [], archive: [], paperlessId: [], correspondent: [], documentType: [], tags: [], pending: [], title: [] };
   const slots = new Map<number, number>();
-  const archiveSizes = new Map<number, number>();
   const order = createOrder((left, right) => compareSlots(columns, names.archive, left, right));
   let pending = 0;
 
@@ -73,16 +72,13 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
     columns.docNo[slot] = row.docNo;
     columns.id[slot] = row.id;
     columns.rank[slot] = ranks.get(row.archive) ?? archiveOrder.length;
-    columns.archive[slot] = names.archive.code(row.archive);
+    rename(names.archive, columns.archive, slot, row.archive);
     columns.paperlessId[slot] = row.paperlessId ?? -1;
-    columns.correspondent[slot] = row.correspondent === undefined ? NONE : names.correspondent.code(row.correspondent);
-    columns.documentType[slot] = row.documentType === undefined ? NONE : names.documentType.code(row.documentType);
-    columns.tags[slot] = row.tags.length === 0 ? NONE : names.tags.code(row.tags.map(fold).join("\0"));
+    rename(names.correspondent, columns.correspondent, slot, row.correspondent);
+    rename(names.documentType, columns.documentType, slot, row.documentType);
+    rename(names.tags, columns.tags, slot, row.tags.length === 0 ? undefined : row.tags.map(fold).join("\0"));
     columns.pending[slot] = Number(row.pending);
     columns.title[slot] = fold(row.title);
-  };
-  const resize = (archive: number, by: number): void => {
-    archiveSizes.set(archive, (archiveSizes.get(archive) ?? 0) + by);
   };
 
   return {
@@ -92,7 +88,6 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       const slot = order.take();
       fill(slot, row);
       slots.set(row.docNo, slot);
-      resize(columns.archive[slot] ?? NONE, 1);
       order.add(slot);
     },
     remove(docNo) {
@@ -100,16 +95,25 @@ export function createDocumentIndex(archiveOrder: readonly string[]): DocumentIn
       if (slot === undefined) return;
       pending -= columns.pending[slot] ?? 0;
       columns.pending[slot] = 0;
-      resize(columns.archive[slot] ?? NONE, -1);
+      for (const [vocabulary, column] of [[names.archive, columns.archive], [names.correspondent, columns.correspondent], [names.documentType, columns.documentType], [names.tags, columns.tags]] as const) {
+        rename(vocabulary, column, slot, undefined);
+      }
       slots.delete(docNo);
       order.drop(slot);
     },
     select: (filter, page) => selectPage(columns, names, order.slots(), filter, page),
     get size() { return slots.size; },
     get pending() { return pending; },
-    sizeOf: (archive) => archiveSizes.get(names.archive.find(archive) ?? NONE) ?? 0,
-    archives: () => names.archive.all().filter((name) => (archiveSizes.get(names.archive.find(name) ?? NONE) ?? 0) > 0),
+    sizeOf: (archive) => names.archive.count(archive),
+    archives: () => names.archive.all(),
   };
+}
+
+/** The row of a slot has another name now, or none. */
+function rename(vocabulary: Vocabulary, column: number[], slot: number, name: string | undefined): void {
+  const before = column[slot] ?? NONE;
+  column[slot] = name === undefined ? NONE : vocabulary.take(name);
+  vocabulary.release(before);
 }
 
 function compareSlots(columns: Columns, archives: Vocabulary, left: number, right: number): number {

@@ -1,30 +1,53 @@
 /** Names as small numbers, so that a column of names costs four bytes a row and a filter compares numbers. */
+import { assert } from "../../kernel/base/errors.ts";
 
-/** A growing set of names. Codes begin at 1; 0 is free for "none". Names stay until the store is opened again. */
+/** The names that some row has. Codes begin at 1; 0 is free for "none". */
 export interface Vocabulary {
-  /** The name's code, given now if it is new. */
-  code(name: string): number;
+  /** The name's code, for one row more. */
+  take(name: string): number;
+  /** One row less has it. A name that no row has any more is forgotten, and its code given to another one; 0 is nobody's. */
+  release(code: number): void;
   find(name: string): number | undefined;
   text(code: number): string;
+  /** How many rows have the name. */
+  count(name: string): number;
   /** Codes of the names that fulfil a condition. */
   codes(keep: (name: string) => boolean): number[];
   all(): string[];
 }
 
+interface Entry {
+  readonly name: string;
+  count: number;
+}
+
 /** An empty vocabulary. */
 export function createVocabulary(): Vocabulary {
   const codes = new Map<string, number>();
-  const names: string[] = [""];
+  const entries: (Entry | undefined)[] = [undefined];
+  const free: number[] = [];
   return {
-    code(name) {
-      const known = codes.get(name);
-      if (known !== undefined) return known;
-      codes.set(name, names.length);
-      return names.push(name) - 1;
+    take(name) {
+      const code = codes.get(name) ?? free.pop() ?? entries.length;
+      const entry = (entries[code] ??= { name, count: 0 });
+      entry.count += 1;
+      codes.set(name, code);
+      return code;
+    },
+    release(code) {
+      if (code === 0) return;
+      const entry = entries[code];
+      assert(entry !== undefined, "a code is released by a row that took it");
+      entry.count -= 1;
+      if (entry.count > 0) return;
+      codes.delete(entry.name);
+      entries[code] = undefined;
+      free.push(code);
     },
     find: (name) => codes.get(name),
-    text: (code) => names[code] ?? "",
-    codes: (keep) => names.flatMap((name, code) => (code > 0 && keep(name) ? [code] : [])),
-    all: () => names.slice(1),
+    text: (code) => entries[code]?.name ?? "",
+    count: (name) => entries[codes.get(name) ?? 0]?.count ?? 0,
+    codes: (keep) => [...codes].flatMap(([name, code]) => (keep(name) ? [code] : [])),
+    all: () => [...codes.keys()],
   };
 }

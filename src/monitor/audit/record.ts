@@ -1,7 +1,8 @@
 /** An event of the configuration audit from parsed JSON (facts, pipeline §1.5). */
+import { boundName } from "../../kernel/base/bounded-name.ts";
 import type { Instant, InstantReader } from "../ingest/instants.ts";
 
-/** One change, or an attempt at one. Texts are empty when the control plane does not say. */
+/** One change, or an attempt at one. Texts are empty when the control plane does not say; all but details, error, old and new are bounded names. */
 export interface AuditEvent {
   /** Absent in streamed records, whose envelope has it. */
   readonly time: Instant | undefined;
@@ -30,16 +31,22 @@ export function readAuditEvent(value: unknown, instants: InstantReader): AuditEv
   const target = value["target"] ?? {};
   const [time, logged, deferred] = [instants.read(value["eventTime"]), instants.read(value["logged"]), instants.read(value["deferredAt"])];
   if (!isObject(actor) || !isObject(target) || time === "invalid" || logged === "invalid" || deferred === "invalid") return undefined;
-  const texts = textsOf(value, ["type", "eventGroupID", "origin", "action", "actionDetails", "error"] as const);
-  const actorTexts = textsOf(actor, ["id", "type", "loginName", "displayName"] as const);
-  const targetTexts = textsOf(target, ["id", "name", "type", "property"] as const);
-  if (texts === undefined || texts.action === "" || actorTexts === undefined || targetTexts === undefined) return undefined;
+  const names = namesOf(value, ["type", "eventGroupID", "origin", "action"] as const);
+  const texts = textsOf(value, ["actionDetails", "error"] as const);
+  const actorTexts = namesOf(actor, ["id", "type", "loginName", "displayName"] as const);
+  const targetTexts = namesOf(target, ["id", "name", "type", "property"] as const);
+  if (names === undefined || texts === undefined || names.action === "" || actorTexts === undefined || targetTexts === undefined) return undefined;
   return {
-    time, logged, deferred, type: texts.type, groupId: texts.eventGroupID, origin: texts.origin, action: texts.action, details: texts.actionDetails, error: texts.error,
+    time, logged, deferred, type: names.type, groupId: names.eventGroupID, origin: names.origin, action: names.action, details: texts.actionDetails, error: texts.error,
     actor: { id: actorTexts.id, type: actorTexts.type, login: actorTexts.loginName, displayName: actorTexts.displayName, tags: tagsOf(actor["tags"]) },
     target: { ...targetTexts, ephemeral: typeof target["isEphemeral"] === "boolean" ? target["isEphemeral"] : undefined },
     old: valueText(value["old"]), new: valueText(value["new"]),
   };
+}
+
+function namesOf<K extends string>(value: Json, names: readonly K[]): Readonly<Record<K, string>> | undefined {
+  const texts = textsOf(value, names);
+  return texts && (Object.fromEntries(names.map((name) => [name, boundName(texts[name])])) as Record<K, string>);
 }
 
 function textsOf<K extends string>(value: Json, names: readonly K[]): Readonly<Record<K, string>> | undefined {
@@ -48,7 +55,7 @@ function textsOf<K extends string>(value: Json, names: readonly K[]): Readonly<R
 }
 
 function tagsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string").map(boundName) : [];
 }
 
 function valueText(value: unknown): string | undefined {

@@ -2,6 +2,7 @@
  * A flow record from parsed JSON, whole or not at all: what breaks a rule is refused with every distinct reason
  * (facts, pipeline §1.5 and §1.6). What a record does not say stays absent.
  */
+import { boundName } from "../../kernel/base/bounded-name.ts";
 import { createEndpointReader } from "../enrich/addresses.ts";
 import type { Endpoint, EndpointReader } from "../enrich/addresses.ts";
 import { createInstantReader } from "../ingest/instants.ts";
@@ -105,7 +106,7 @@ function decode(value: unknown, nowMs: number, readers: Readers): ReturnType<Flo
     }
   }
   if (reasons.size > 0) return { refused: [...reasons] };
-  return { nodeId, start, end, logged, connections, sourceNode: referenceOf(value["srcNode"]), destinationNodes: referencesOf(value["dstNodes"]) };
+  return { nodeId: boundName(nodeId), start, end, logged, connections, sourceNode: referenceOf(value["srcNode"]), destinationNodes: referencesOf(value["dstNodes"]) };
 }
 
 function decodeConnection(value: unknown, type: TrafficType, endpoints: EndpointReader, reasons: Set<RefusalReason>): Connection | undefined {
@@ -143,11 +144,11 @@ function referenceOf(value: unknown): NodeReference | undefined {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? boundName(value) : "";
 }
 
 function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string").map(boundName) : [];
 }
 
 function isObject(value: unknown): value is Json {

@@ -22,6 +22,7 @@ export interface ApiRequest {
 }
 
 /** A recorded terminal session. */
+import { boundName } from "../../kernel/base/bounded-name.ts";
 export interface Session {
   readonly kind: "session";
   readonly timeMs: number | undefined;
@@ -61,12 +62,12 @@ function readRequest(fields: Fields): ApiRequest | undefined {
   const kubernetes = objectOf(fields["kubernetes"]);
   const request = objectOf(fields["request"]);
   if (kubernetes === undefined) return undefined;
-  const asked = text(request?.["path"]) || text(kubernetes["Path"]);
+  const asked = wholeText(request?.["path"]) || wholeText(kubernetes["Path"]);
   const query = new URLSearchParams(asked.includes("?") ? asked.slice(asked.indexOf("?") + 1) : "");
   return {
     kind: "request", timeMs: timeOf(fields["timestamp"]), verb: text(kubernetes["Verb"]), resource: text(kubernetes["Resource"]), subresource: text(kubernetes["Subresource"]),
-    apiGroup: text(kubernetes["APIGroup"]), namespace: text(kubernetes["Namespace"]), objectName: text(kubernetes["Name"]), path: (text(kubernetes["Path"]) || asked).split("?")[0] ?? "",
-    labelSelector: text(kubernetes["LabelSelector"]), fieldSelector: text(kubernetes["FieldSelector"]), userAgent: text(fields["userAgent"]),
+    apiGroup: text(kubernetes["APIGroup"]), namespace: text(kubernetes["Namespace"]), objectName: text(kubernetes["Name"]), path: (wholeText(kubernetes["Path"]) || asked).split("?")[0] ?? "",
+    labelSelector: wholeText(kubernetes["LabelSelector"]), fieldSelector: wholeText(kubernetes["FieldSelector"]), userAgent: wholeText(fields["userAgent"]),
     command: query.getAll("command"), container: query.get("container") ?? "", source: sourceOf(objectOf(fields["source"]) ?? {}, ""),
   };
 }
@@ -77,7 +78,7 @@ function readSession(fields: Fields): Session | { readonly kind: "other"; readon
   if (kubernetes === undefined) return { kind: "other", type: "terminal session" };
   return {
     kind: "session", timeMs: timeOf(fields["timestamp"]), type: text(kubernetes["SessionType"]) || "exec", namespace: text(kubernetes["Namespace"]), pod: text(kubernetes["PodName"]),
-    container: text(kubernetes["Container"]), command: text(fields["command"]), source: sourceOf(fields, "src"),
+    container: text(kubernetes["Container"]), command: wholeText(fields["command"]), source: sourceOf(fields, "src"),
   };
 }
 
@@ -98,6 +99,11 @@ function objectOf(value: unknown): Fields | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
+/** A name of bounded length. */
 function text(value: unknown): string {
+  return boundName(wholeText(value));
+}
+
+function wholeText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

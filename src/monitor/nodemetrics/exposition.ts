@@ -1,9 +1,11 @@
 /**
  * The text exposition of an agent, read leniently: a line that is none is left out and counted, the rest counts (Prometheus text
  * format 0.0.4; of OpenMetrics what it shares with that). The agents write TYPE before HELP, and families without a sample.
+ * Label values are bounded (`boundName`); a line with a longer name of a metric or label is left out.
  */
+import { boundName, MAX_NAME_BYTES } from "../../kernel/base/bounded-name.ts";
 
-/** A sample with its labels as written. */
+/** A sample with its labels. */
 export interface Sample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
@@ -46,7 +48,7 @@ export class ExpositionReader {
 
   #sample(text: string): Sample | undefined {
     const name = match(NAME, text, 0);
-    if (name === undefined) return undefined;
+    if (name === undefined || name.text.length > MAX_NAME_BYTES) return undefined;
     const labels = text[name.end] === "{" ? readLabels(text, name.end + 1) : { labels: new Map<string, string>(), end: name.end };
     const written = labels === undefined ? undefined : match(VALUE, text, labels.end);
     const value = written === undefined ? undefined : parseNumber(written.groups[1] ?? "");
@@ -80,8 +82,8 @@ function readLabels(text: string, from: number): { readonly labels: Map<string, 
     const end = match(LABELS_END, text, at);
     if (end !== undefined) return { labels, end: end.end };
     const label = match(LABEL, text, at);
-    if (label === undefined) return undefined;
-    labels.set(label.groups[1] ?? "", unescape(label.groups[2] ?? ""));
+    if (label === undefined || (label.groups[1] ?? "").length > MAX_NAME_BYTES) return undefined;
+    labels.set(label.groups[1] ?? "", boundName(unescape(label.groups[2] ?? "")));
     at = label.end;
   }
 }

@@ -14,6 +14,8 @@ export interface ObjectName {
 }
 
 const DAY_MS = 86_400_000;
+/** Of a name, by the protocol. */
+const MAX_KEY_BYTES = 1_024;
 /** Back-fill goes no further than this. */
 export const MOST_DAYS = 14;
 
@@ -24,6 +26,7 @@ const SUFFIX = /\.(ndjson|json|event|cast)?(?:\.?(zst|zstd|gz|gzip))?$/;
 
 /** The name of an object below the prefix; undefined for one that no layout has. */
 export function readName(key: string, layout: ObjectStoreOptions["layout"]): ObjectName | undefined {
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return undefined;
   const packed = packingOf(key, layout);
   const timeMs = layout === "recorder" ? recordedAt(key) : (stampedAt(STAMP, key) ?? stampedAt(DATED, key));
   return packed === undefined || timeMs === undefined ? undefined : { timeMs, ...packed };

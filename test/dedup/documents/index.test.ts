@@ -40,7 +40,7 @@ describe("the list of documents", () => {
   });
 
   it("agrees with a plain list after any sequence of changes", () => {
-    const change = fc.record({ docNo: fc.integer({ min: 1, max: 40 }), remove: fc.boolean(), pending: fc.boolean(), archive: fc.constantFrom("a", "b"), title: fc.constantFrom("x", "xy", "z"), look: fc.boolean() });
+    const change = fc.record({ docNo: fc.integer({ min: 1, max: 40 }), remove: fc.boolean(), pending: fc.boolean(), archive: fc.constantFrom("a", "b"), title: fc.constantFrom("x", "xy", "z"), correspondent: fc.constantFrom("p", "q", undefined), tags: fc.subarray(["s", "t"]), look: fc.boolean() });
     fc.assert(fc.property(fc.array(change, { maxLength: 120 }), (changes) => {
       const index = createDocumentIndex(["b", "a"]);
       const plain = new Map<number, DocumentRow>();
@@ -51,6 +51,8 @@ describe("the list of documents", () => {
         else plain.set(docNo, row(docNo, { ...init, archive: plain.get(docNo)?.archive ?? init.archive }));
         if (!look) continue;
         const kept = [...plain.values()].filter(({ title }) => title.includes("x")).sort((left, right) => (left.archive === right.archive ? (left.id < right.id ? -1 : 1) : left.archive > right.archive ? -1 : 1));
+        const of = (tag: string): number[] => [...plain.values()].filter(({ correspondent, tags }) => correspondent === "p" && tags.includes(tag)).map((one) => one.docNo);
+        for (const tag of ["s", "t"]) expect(index.select({ correspondent: "p", tag }, all).docNos.toSorted()).toEqual(of(tag).toSorted());
         expect(index.select({ search: "x" }, { offset: 1, limit: 3 })).toEqual({ docNos: kept.slice(1, 4).map((one) => one.docNo), total: kept.length });
       }
       const rows = [...plain.values()];

@@ -39,6 +39,17 @@ describe("A scope", () => {
     }));
   });
 
+  it("cuts long attributes and keeps their series apart, as it does those that no encoder could tell apart", () => {
+    const { scope } = openScope();
+    const long = "é".repeat(500_000);
+    for (const name of [`${long}1`, `${long}2`, "a\ud800", "a\udc00", "a\ufffd", `${long}1`]) scope.gauge(level, 1, { "host.name": name, state: "on" });
+    expect(scope.series(level)).toBe(5);
+    const { values } = scope.table.describe([0, 1, 2, 3, 4]);
+    for (const [name] of values as [string][]) expect([Buffer.byteLength(name) <= 1_024, name.isWellFormed()]).toEqual([true, true]);
+    expect(scope.end(level, { "host.name": `${long}2`, state: "on" })).toBe(true);
+    expect(scope.series(level)).toBe(4);
+  });
+
   it("ignores and counts what is no measurement", () => {
     const { scope } = openScope();
     scope.gauge(plainLevel, Number.NaN, {});

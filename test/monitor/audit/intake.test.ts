@@ -100,6 +100,14 @@ describe("The intake of the configuration audit", () => {
     ]);
   });
 
+  it("bounds names, and leaves the texts of an event to the limits of log records", () => {
+    const long = "x".repeat(100_000);
+    const bounded = expect.stringMatching(/^x{1004}…~[0-9a-f]{16}$/) as string;
+    expect(readAuditEvent(event({ action: long, actor: { id: long, loginName: long, displayName: long, tags: [long] }, target: { name: long }, actionDetails: long, error: long, new: long }), createInstantReader())).toMatchObject({
+      action: bounded, actor: { id: bounded, login: bounded, displayName: bounded, tags: [bounded] }, target: { name: bounded }, details: long, error: long, new: long,
+    });
+  });
+
   it("says no delay that would be negative", async () => {
     const { accept, series } = setUp();
     await accept([event({ eventTime: ago(-5), deferredAt: ago(-7) }), event({ eventGroupID: "g-2", deferredAt: ago(20) })]);

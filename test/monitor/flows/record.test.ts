@@ -36,6 +36,14 @@ describe("A flow record", () => {
     expect(decode(record(change))).toEqual({ refused: [reason] });
   });
 
+  it("has names of bounded length", () => {
+    const long = "x".repeat(100_000);
+    const bounded = expect.stringMatching(/^x{1004}…~[0-9a-f]{16}$/) as string;
+    expect(decode(record({ nodeId: long, srcNode: { nodeId: long, name: long, tags: [long], user: long, os: long } }))).toMatchObject({
+      nodeId: bounded, sourceNode: { nodeId: bounded, name: bounded, tags: [bounded], user: bounded, os: bounded },
+    });
+  });
+
   it("is refused with each reason once", () => {
     const refused = decode(record({ start: ago(-600), end: ago(20), virtualTraffic: [connection({ txBytes: -1, proto: -1 }), connection({ rxBytes: -1, src: "x:y" })] }));
     expect(refused).toEqual({ refused: ["inverted_window", "future_timestamp", "negative_counters", "invalid_protocol", "invalid_endpoint"] });

@@ -74,6 +74,14 @@ describe("What recorders saw of clusters", () => {
     expect(series()).toEqual(["api.requests{other,,,,,kubectl,ada@example.test,rec-1} 1", "schema_drift{type,known} 1", "schema_drift{type,unknown} 1"]);
   });
 
+  it("bounds names", () => {
+    const long = "x".repeat(100_000);
+    const bounded = expect.stringMatching(/^x{1004}…~[0-9a-f]{16}$/) as string;
+    expect(readRecording(request({ Verb: long, Namespace: long, Name: long }, { source: { node: long, nodeUser: long } }), false)).toMatchObject({
+      verb: bounded, namespace: bounded, objectName: bounded, source: { node: bounded, user: bounded },
+    });
+  });
+
   it("reads anything without throwing", () => {
     fc.assert(fc.property(fc.jsonValue(), fc.boolean(), (value, recording) => {
       readRecording(value, recording);

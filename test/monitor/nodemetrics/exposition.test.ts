@@ -20,6 +20,15 @@ describe("The exposition of an agent", () => {
     expect(samples.some(({ name }) => name === "tailscaled_inbound_dropped_packets_total")).toBe(false);
   });
 
+  it("has bounded values of labels, and leaves out lines whose names are too long", () => {
+    const long = "x".repeat(100_000);
+    const { samples, skipped } = read(`a{l="${long}1"} 1\na{l="${long}2"} 1\n${long} 1\na{${long}="v"} 1\nb 1`);
+    expect(samples.map(({ name }) => name)).toEqual(["a", "a", "b"]);
+    expect(new Set(samples.slice(0, 2).map(({ labels }) => labels.get("l"))).size).toBe(2);
+    expect(samples[0]?.labels.get("l")).toMatch(/^x{1004}…~[0-9a-f]{16}$/);
+    expect(skipped).toBe(2);
+  });
+
   it("knows what is a running total: counters, and the parts of histograms and summaries", () => {
     const { samples } = read([
       "# TYPE a counter", "a 1", "# TYPE b counter", "b_total 2", "# TYPE h histogram", 'h_bucket{le="1"} 3', "h_sum 4", "h_count 5", "# TYPE s summary", 's{quantile="0.5"} 6', "s_sum 7", "s_count 8",

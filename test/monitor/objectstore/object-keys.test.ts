@@ -18,7 +18,7 @@ describe("Names of objects", () => {
 
   it.each([
     ["readme.txt", "flat"], ["2026-11-20-10-05-09.txt", "flat"], ["2026-11-20-10-05-09", "flat"], ["2026-13-20-10-05-09.json", "flat"], ["2026-02-30-10-05-09.json", "flat"], ["2026-11-20-25-05-09.json", "flat"],
-    ["12026-11-20-10-05-09.json", "flat"], ["2026-11-20T10:05:09Z.json", "recorder"], ["2026-11-20-10-05-09.event", "recorder"], ["", "flat"],
+    ["12026-11-20-10-05-09.json", "flat"], ["2026-11-20T10:05:09Z.json", "recorder"], ["2026-11-20-10-05-09.event", "recorder"], ["", "flat"], [`${"x".repeat(1_024)}/2026-11-20-10-05-09.json`, "flat"],
   ] as const)("%s is none of layout %s", (key, layout) => {
     expect(readName(key, layout)).toBeUndefined();
   });

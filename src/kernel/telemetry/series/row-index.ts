@@ -2,6 +2,7 @@
  * From the attributes of a measurement to the number of its series, for one metric of one scope. Known combinations cost
  * one string and one look-up; privacy and limits are asked only when a combination is new.
  */
+import { boundName } from "../../base/bounded-name.ts";
 import type { AnyRow, AttributeValue, LabelCardinality, Redaction } from "../types.ts";
 import { labelKey, parseLabelKey } from "./label-key.ts";
 import type { KeyMaker } from "./label-key.ts";
@@ -79,7 +80,7 @@ export class RowIndex {
 
   /** The number for these values, born if need be, or SUPPRESSED or DROPPED. */
   find(attributes: Readonly<Record<string, AttributeValue | undefined>>): number {
-    const raw = this.row.attributes.map((name) => attributes[name]);
+    const raw = valuesOf(this.row, attributes);
     const key = this.#keys.keyOf(raw);
     const known = this.#known(key);
     return known ?? this.#miss(key, raw);
@@ -87,7 +88,7 @@ export class RowIndex {
 
   /** The number of a series that nothing else was merged into. */
   sole(attributes: Readonly<Record<string, AttributeValue | undefined>>): number | undefined {
-    const known = this.#known(labelKey(this.row.attributes.map((name) => attributes[name])));
+    const known = this.#known(labelKey(valuesOf(this.row, attributes)));
     if (known === undefined || known < 0 || known === this.#overflow) return undefined;
     return (this.#rawKeys.get(known)?.length ?? 1) === 1 ? known : undefined;
   }
@@ -152,4 +153,12 @@ export class RowIndex {
     if (this.#seen.size < this.#seenLimit) this.#seen.set(rawKey, number);
     return number;
   }
+}
+
+/** In the order of the row's attributes. Texts are bounded here, where all measurements of all scopes pass. */
+function valuesOf(row: AnyRow, attributes: Readonly<Record<string, AttributeValue | undefined>>): (AttributeValue | undefined)[] {
+  return row.attributes.map((name) => {
+    const value = attributes[name];
+    return typeof value === "string" ? boundName(value) : value;
+  });
 }

@@ -1,7 +1,8 @@
 /**
  * Small readers for what a control plane says. None throws: a field of a wrong type is a field that was not told, so that it costs
- * itself and never the list it stands in.
+ * itself and never the list it stands in. Texts are names until said otherwise, and bounded as such (`boundName`).
  */
+import { boundName } from "../../../kernel/base/bounded-name.ts";
 
 /** Members of an object from outside. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -19,10 +20,20 @@ export function inner(value: unknown): Fields {
   return fields(value) ?? {};
 }
 
-/** The text; ids that come as numbers are texts too. Empty for anything else. */
+/** The text as a name of bounded length; ids that come as numbers are texts too. Empty for anything else. */
 export function text(value: unknown): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return boundName(value);
   return typeof value === "number" && Number.isFinite(value) ? String(value) : "";
+}
+
+/** The text, however long. Empty for anything else. */
+export function wholeText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The object's members with names of bounded length; none for anything else. */
+export function members(value: unknown): readonly (readonly [name: string, value: unknown])[] {
+  return Object.entries(inner(value)).map(([name, member]) => [boundName(name), member]);
 }
 
 /** True or false; undefined for anything else. */

@@ -1,4 +1,5 @@
 /** Headscale's answers, those of the release and of the coming version alike (facts, Headscale §8). */
+import { boundName } from "../../../kernel/base/bounded-name.ts";
 import { type Fields, fields, flag, inner, text, texts } from "../decode/fields.ts";
 import { isZeroTime, timeMs } from "../decode/time.ts";
 import type { Device, Key, User } from "../model.ts";
@@ -56,7 +57,7 @@ export function preAuthKeyOf(told: Fields, nowMs: number): Key {
   const deviceTags = texts(told["aclTags"]);
   const spent = flag(told["used"]) === true && flag(told["reusable"]) !== true;
   return {
-    id: text(told["id"]), type: "auth", authKind: authKindOf(told), description: `preauthkey for ${text(user["name"]) || deviceTags.join(",") || "nobody"}`, scopes: [],
+    id: text(told["id"]), type: "auth", authKind: authKindOf(told), description: boundName(`preauthkey for ${text(user["name"]) || deviceTags.join(",") || "nobody"}`), scopes: [],
     createdMs: timeMs(told["createdAt"]), expiresMs: timeMs(told["expiration"]), revokedMs: undefined, invalid: spent || ended(told["expiration"], nowMs),
     owner: text(user["id"]), tags: [], deviceTags, preauthorized: undefined,
   };

@@ -4,7 +4,7 @@ import { failureOf, type Failure } from "../../../kernel/client/failure.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Policy } from "../model.ts";
 import { misshapen, type Reader } from "../read.ts";
-import { fields, text } from "../decode/fields.ts";
+import { fields, wholeText } from "../decode/fields.ts";
 
 // What an installation without a policy says, in the words of both versions; it may say so for ever.
 const NONE = /acl policy not found|reading policy from path/;
@@ -19,7 +19,7 @@ export async function readPolicy({ name, client }: Reader, signal: AbortSignal):
     const { value } = await client.call({ operation: "policy", method: "GET", path: "/api/v1/policy", idempotent: true, settled: saysNone }, signal);
     const told = fields(value);
     if (typeof told?.["policy"] !== "string") throw misshapen(name, "policy", "no text of a policy");
-    const policy = text(told["policy"]);
+    const policy = wholeText(told["policy"]);
     return { text: policy, etag: createHash("sha256").update(policy).digest("hex"), updatedMs: timeMs(told["updatedAt"]) };
   } catch (error) {
     const failure = failureOf(error);

@@ -1,5 +1,5 @@
 /** Devices of the hosted control plane and what hangs on each of them (facts, collectors §5.1). */
-import { count, type Fields, fields, flag, inner, text, texts } from "../decode/fields.ts";
+import { count, type Fields, fields, flag, inner, members, text, texts } from "../decode/fields.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Connectivity, Device, DeviceInvite, PostureAttributes } from "../model.ts";
 
@@ -26,7 +26,7 @@ function distroOf(value: unknown): Device["distro"] {
 
 function connectivityOf(told: Fields): Connectivity {
   const supports = inner(told["clientSupports"]);
-  const latency = Object.entries(inner(told["latency"])).flatMap(([region, value]) => {
+  const latency = members(told["latency"]).flatMap(([region, value]) => {
     const ms = count(inner(value)["latencyMs"]);
     return ms === undefined ? [] : [{ region, preferred: flag(inner(value)["preferred"]) ?? false, seconds: ms / 1_000 }];
   });
@@ -39,11 +39,12 @@ function connectivityOf(told: Fields): Connectivity {
 /** Attributes that are texts, numbers or flags; others are left out. */
 export function postureOf(told: Fields): PostureAttributes {
   const attributes = new Map<string, string | number | boolean>();
-  for (const [name, value] of Object.entries(inner(told["attributes"]))) {
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") attributes.set(name, value);
+  for (const [name, value] of members(told["attributes"])) {
+    if (typeof value === "string") attributes.set(name, text(value));
+    else if (typeof value === "number" || typeof value === "boolean") attributes.set(name, value);
   }
   const expiresMs = new Map<string, number>();
-  for (const [name, value] of Object.entries(inner(told["expiries"]))) {
+  for (const [name, value] of members(told["expiries"])) {
     const ms = timeMs(value);
     if (ms !== undefined) expiresMs.set(name, ms);
   }

@@ -1,5 +1,5 @@
 /** What the hosted control plane tells of a network as a whole (facts, collectors §5.4 to §5.12). */
-import { count, type Fields, fields, flag, inner, list, text, texts } from "../decode/fields.ts";
+import { count, type Fields, fields, flag, inner, list, members, text, texts } from "../decode/fields.ts";
 import { timeMs } from "../decode/time.ts";
 import type { Contacts, Dns, LogStreamStatus, PolicyFindings, PostureIntegration, Resolver, ServiceHost, SettingName, Settings, VirtualService, WebhookEndpoint } from "../model.ts";
 
@@ -37,7 +37,7 @@ export function dnsOf(told: Fields): Dns {
   const preferences = inner(told["preferences"]);
   return {
     nameservers: resolversOf(told["nameservers"]),
-    splitZones: new Map(Object.entries(inner(told["splitDNS"])).map(([domain, value]) => [domain, resolversOf(value)])),
+    splitZones: new Map(members(told["splitDNS"]).map(([domain, value]) => [domain, resolversOf(value)])),
     searchPaths: texts(told["searchPaths"]), overrideLocal: flag(preferences["overrideLocalDNS"]) ?? false, magicDns: flag(preferences["magicDNS"]) ?? false,
   };
 }

@@ -5,7 +5,7 @@ import { Secret } from "../../../kernel/base/secret.ts";
 import type { Granted } from "../../../kernel/client/authorizers.ts";
 import { failed, failureClasses, failureOf } from "../../../kernel/client/failure.ts";
 import type { Client, Reply } from "../../../kernel/client/types.ts";
-import { count, inner, text } from "../decode/fields.ts";
+import { count, inner, wholeText } from "../decode/fields.ts";
 
 const MOST_FILE_BYTES = 64 * 1024;
 
@@ -88,7 +88,7 @@ async function fetchToken({ client, clock, header }: TokenParts, { label, form, 
 }
 
 function tokenOf({ value }: Reply): Secret {
-  const token = text(inner(value)["access_token"]);
+  const token = wholeText(inner(value)["access_token"]);
   // Nothing that ends the header may come from outside.
   if (/^[\x21-\x7e]{1,8192}$/.test(token)) return Secret.of(token, "oauth");
   throw failed({ class: "auth", status: 0, reason: "oauth_error" }, "the token endpoint gave no access token");
@@ -105,7 +105,7 @@ function refusal(error: unknown): unknown {
 
 function codeOf(body: string | undefined): string | undefined {
   try {
-    const code = text(inner(JSON.parse(body ?? ""))["error"]);
+    const code = wholeText(inner(JSON.parse(body ?? ""))["error"]);
     return CODES.has(code) ? code : undefined;
   } catch {
     return undefined;

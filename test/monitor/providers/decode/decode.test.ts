@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { count, type Fields, flag, inner, list, text, texts } from "../../../../src/monitor/providers/decode/fields.ts";
+import { count, type Fields, flag, inner, list, members, text, texts, wholeText } from "../../../../src/monitor/providers/decode/fields.ts";
 import { isZeroTime, timeMs, wholeSeconds } from "../../../../src/monitor/providers/decode/time.ts";
 import * as headscale from "../../../../src/monitor/providers/headscale/decode.ts";
 import * as device from "../../../../src/monitor/providers/tailscale/device.ts";
@@ -27,8 +27,16 @@ describe("readers of fields", () => {
     expect([text(17), text("17"), count("17"), count(1.5), count("x"), count(Number.NaN), flag("true"), flag(true)]).toEqual(["17", "17", 17, 1.5, undefined, undefined, undefined, true]);
   });
 
+  it("take texts as names of bounded length, unless they are asked for the whole", () => {
+    const long = "x".repeat(100_000);
+    const bounded = /^x{1004}…~[0-9a-f]{16}$/;
+    for (const name of [text(long), texts([long])[0], members({ [long]: 1 })[0]?.[0]]) expect(name).toMatch(bounded);
+    expect(text(`${long}1`)).not.toBe(text(`${long}2`));
+    expect(wholeText(long)).toBe(long);
+  });
+
   it("never throw, whatever they get", () => {
-    const readers = [text, flag, count, list, texts, inner, timeMs, isZeroTime];
+    const readers = [wholeText, members, text, flag, count, list, texts, inner, timeMs, isZeroTime];
     fc.assert(fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, withSparseArray: true }), (value) => { for (const read of readers) read(value); }));
   });
 });
@@ -40,12 +48,25 @@ const told: fc.Arbitrary<Fields> = fc.letrec<{ object: Fields; value: unknown }>
   value: fc.oneof({ depthSize: "small" }, fc.jsonValue(), tie("object"), fc.array(tie("value"), { maxLength: 3 })),
 })).object;
 
+/** Whether a text of more than 1,024 bytes is anywhere in it. */
+function holdsLongText(value: unknown): boolean {
+  if (typeof value === "string") return Buffer.byteLength(value) > 1_024;
+  if (value instanceof Map) return [...(value as Map<unknown, unknown>)].some(holdsLongText);
+  return typeof value === "object" && value !== null && Object.entries(value).some(([name, member]) => holdsLongText(name) || holdsLongText(member));
+}
+
 describe("decoders", () => {
   const { userOf, ...rest } = headscale;
   const decoders: ((told: Fields) => unknown)[] = [...Object.values(device), ...Object.values(network), ...Object.values(people), userOf, ...Object.values(rest as Record<string, (told: Fields, nowMs: number) => unknown>).map((decode) => (fields: Fields) => decode(fields, 0))];
 
   it.each(decoders.map((decode, index) => [decode.name || `decoder ${index}`, decode] as const))("%s never throws", (_, decode) => {
     fc.assert(fc.property(told, (object) => { decode(object); }));
+  });
+
+  it.each(decoders.map((decode, index) => [decode.name || `decoder ${index}`, decode] as const))("%s bounds every text", (_, decode) => {
+    fc.assert(fc.property(told, (object) => {
+      expect(holdsLongText(decode(JSON.parse(JSON.stringify(object).replaceAll('""', `"${"x".repeat(2_000)}"`)) as Fields))).toBe(false);
+    }));
   });
 
   it("let a field of a wrong type cost that field only", () => {

@@ -1,0 +1,81 @@
+/** Judges a soak, and prints it. */
+import type { Outcome } from "./activities.ts";
+import type { ProcessSample } from "./process-sample.ts";
+import { leastSquares, minuteMinima, secondHalf, theilSen, type Reading } from "./statistics.ts";
+
+/** A bar, and whether it was met. */
+export interface Verdict {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly found: string;
+}
+
+/** What a soak left. `exit` is the daemon's code, or the signal that ended it. */
+export interface SoakResult {
+  readonly rows: readonly ProcessSample[];
+  readonly outcomes: readonly Outcome[];
+  /** Lines that the daemon logged as errors. */
+  readonly errors: readonly string[];
+  /** Status of `/readyz` at the end. */
+  readonly ready: number | string;
+  readonly exit: number | string | null;
+}
+
+/** MiB in an hour. */
+const MEMORY_BAR = 1;
+const SUCCESS_BAR = 0.99;
+/** A kept connection more or less. */
+const DESCRIPTOR_SLACK = 2;
+const SHOWN_ROWS = 30;
+
+/** The lowest values of each minute in the second half, in which all caches are full. */
+function settled(rows: readonly ProcessSample[], of: (row: ProcessSample) => number): Reading[] {
+  return secondHalf(minuteMinima(rows.map((row) => ({ atMs: row.atMs, value: of(row) }))));
+}
+
+/** Every bar of the soak. */
+export function judge({ rows, outcomes, errors, ready, exit }: SoakResult): Verdict[] {
+  return [
+    memoryVerdict(rows), flatVerdict("descriptors", rows, DESCRIPTOR_SLACK, (row) => row.descriptors), flatVerdict("threads", rows, 0, (row) => row.threads),
+    ...outcomes.map(({ name, succeeded, failed, reason }): Verdict => ({
+      name, passed: succeeded > 0 && succeeded / (succeeded + failed) >= SUCCESS_BAR, found: `${succeeded} succeeded, ${failed} failed${reason === "" ? "" : `, last: ${reason}`}`,
+    })),
+    { name: "errors in the log", passed: errors.length === 0, found: errors.length === 0 ? "none" : `${errors.length}, first: ${errors[0]}` },
+    { name: "ready at the end", passed: ready === 200, found: String(ready) },
+    { name: "stops cleanly", passed: exit === 0, found: String(exit) },
+  ];
+}
+
+function memoryVerdict(rows: readonly ProcessSample[]): Verdict {
+  const resident = settled(rows, (row) => row.residentMiB);
+  const { perHour, errorPerHour } = leastSquares(resident);
+  const parts = [["anonymous", (row: ProcessSample) => row.anonymousMiB], ["files", (row: ProcessSample) => row.fileMiB]] as const;
+  const found = `${perHour.toFixed(2)} ± ${errorPerHour.toFixed(2)} MiB/h (Theil–Sen ${theilSen(resident).toFixed(2)}; ${parts.map(([name, of]) => `${name} ${leastSquares(settled(rows, of)).perHour.toFixed(2)}`).join(", ")}), bar ${MEMORY_BAR}`;
+  return { name: "resident memory, second half", passed: perHour <= MEMORY_BAR, found };
+}
+
+/** The lowest of the last quarter is no more than `slack` above that of the quarter before. A soak of a few minutes has no quarters and fails. */
+function flatVerdict(name: string, rows: readonly ProcessSample[], slack: number, of: (row: ProcessSample) => number): Verdict {
+  const half = settled(rows, of);
+  const middle = Math.floor(half.length / 2);
+  const lowest = (part: readonly Reading[]): number => (part.length === 0 ? NaN : Math.min(...part.map(({ value }) => value)));
+  const [before, after] = [lowest(half.slice(0, middle)), lowest(half.slice(middle))];
+  return { name: `${name}, last quarter`, passed: after <= before + slack, found: `${after}, ${before} in the quarter before` };
+}
+
+/** The course of the soak, its load, and the verdicts; the last line counts them. */
+export function printTable(rows: readonly ProcessSample[], outcomes: readonly Outcome[], verdicts: readonly Verdict[]): void {
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const step = Math.max(1, Math.ceil(rows.length / SHOWN_ROWS));
+  print("minute  resident  anonymous  files  threads  descriptors  cores");
+  for (const [at, row] of rows.entries()) {
+    if (at % step !== 0 && at !== rows.length - 1) continue;
+    const before = rows[Math.max(0, at - step)];
+    const cores = before === undefined || before === row ? NaN : (row.cpuSeconds - before.cpuSeconds) / ((row.atMs - before.atMs) / 1_000);
+    const cells = [[(row.atMs / 60_000).toFixed(1), 6], [row.residentMiB.toFixed(1), 8], [row.anonymousMiB.toFixed(1), 9], [row.fileMiB.toFixed(1), 5], [String(row.threads), 7], [String(row.descriptors), 11], [cores.toFixed(2), 5]] as const;
+    print(cells.map(([text, width]) => text.padStart(width)).join("  "));
+  }
+  print(`${outcomes.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0)} rounds of ${outcomes.length} activities`);
+  for (const { name, passed, found } of verdicts) print(`${passed ? "passed" : "FAILED"}  ${name}: ${found}`);
+  print(`${verdicts.filter(({ passed }) => passed).length} passed, ${verdicts.filter(({ passed }) => !passed).length} failed`);
+}
