@@ -22,6 +22,7 @@ export class Ledger {
   readonly #signals: Record<Signal, SignalLedger> = { metrics: emptySignalLedger, logs: emptySignalLedger, traces: emptySignalLedger };
   readonly #now: () => number;
   readonly #changed: () => void;
+  readonly #conceal: (text: string) => string;
   snapshotsSkipped = 0;
   droppedLogs = 0;
   droppedSpans = 0;
@@ -31,8 +32,10 @@ export class Ledger {
   readonly #cut = { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } };
   #observed: Observed[] = [];
 
-  constructor(options: { readonly now: () => number; readonly changed: () => void }) {
+  /** `conceal` takes credentials out of a receiver's words before they are cut to length. */
+  constructor(options: { readonly now: () => number; readonly changed: () => void; readonly conceal?: (text: string) => string }) {
     this.#now = options.now;
+    this.#conceal = options.conceal ?? ((text) => text);
     this.#changed = options.changed;
   }
 
@@ -45,7 +48,7 @@ export class Ledger {
       : {
         ...common, failures: before.failures + 1, consecutiveFailures: before.consecutiveFailures + 1, itemsLost: before.itemsLost + items,
         failuresByClass: { ...before.failuresByClass, [failure.errorClass]: (before.failuresByClass[failure.errorClass] ?? 0) + 1 },
-        lastFailureMs: this.#now(), lastFailureClass: failure.errorClass, lastFailureMessage: failure.message.slice(0, MESSAGE_CHARACTERS),
+        lastFailureMs: this.#now(), lastFailureClass: failure.errorClass, lastFailureMessage: this.#conceal(failure.message).slice(0, MESSAGE_CHARACTERS),
       };
     this.#changed();
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
+import { Concealment } from "../../base/concealment.ts";
 import { assert } from "../../base/errors.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
 import { signalUrl } from "./exporters.ts";
@@ -50,10 +51,11 @@ const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
 let announced = false;
-const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
+const concealment: Concealment = new Concealment();
+const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger, conceal: (text) => concealment.apply(text) });
 const output: Output = new Output((id, text) => post({ type: "output", id, text }));
 const wayOut: WayOutDeps = {
-  clock: systemClock, output,
+  clock: systemClock, output, concealment,
   // What is told may have changed what stands in the books, e.g. the certificate.
   log: createPostedLog((line) => {
     post(line);
