@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, expect, it, vi } from "vitest";
 import { daemonSchema } from "../../src/commands/configuration.ts";
-import { removeTemporaryFolders, rest, runSteward, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+import { removeTemporaryFolders, runSteward, startDaemon, temporaryFolder } from "../contract/daemon.ts";
 import { bothNetworks, fillBucket, objectStores, startEstate, type Estate, type Section } from "../contract/monitor-estate.ts";
 import { startReceiver, type Answer, type Receiver } from "../support/otlp/receiver.ts";
 import { canary, filesOf, found, type Canary } from "./canaries.ts";
@@ -72,7 +72,7 @@ function configuration(estate: Estate, { echo, state }: { readonly echo: string;
   const [hosted = {}, own = {}] = networks;
   const stores = (folder: string): Section => Object.fromEntries(Object.entries(objectStores(estate) as Record<string, Tree>).map(([name, { access_key_id: _id, secret_access_key: _key, ...feed }]) => [name, { ...feed, prefix: `${folder}${String(feed["prefix"])}` }]));
   const quick = { retry: { base_delay: "10ms", max_delay: "20ms" } };
-  const targets = [...(collectors["node_metrics"]?.["targets"] as Tree[]), { url: `${echo}/metrics`, instance: "echo" }];
+  const targets = [...((collectors["node_metrics"]?.["targets"] ?? []) as Tree[]), { url: `${echo}/metrics`, instance: "echo" }];
   return {
     gateway: { listen: "127.0.0.1:0" }, state: { directory: state }, logging: { level: "debug" }, tracing: { enabled: true }, services: { dedup: false },
     otlp: { metric_interval: "300ms", protocol: "grpc", tls: { insecure: true } }, scrape: { enabled: true, listen: "127.0.0.1:0" }, annotations: { url: estate.dashboard.url },
@@ -128,7 +128,7 @@ it("a secret at any place of the configuration shows in no log line, span, expor
     estate.tailscale.faults.next("users", { kind: "status", status, message: echoed, headers: { "www-authenticate": echoed.slice(0, 2_000) } }, 3);
     estate.headscale.faults.next("nodes", { kind: "status", status, message: echoed }, 3);
   }
-  estate.tailscale.faults.next("dns_nameservers", { kind: "redirect", location: `http://elsewhere.example/${echoed.slice(0, 500)}` }, 2);
+  estate.tailscale.faults.next("settings", { kind: "redirect", location: `http://elsewhere.example/${echoed.slice(0, 500)}` }, 2);
   estate.dashboard.status = 403;
   const daemon = await startDaemon({ config: JSON.stringify(config) });
   await vi.waitFor(() => expect(receiver.used()).toBe(texts.length), { timeout: 60_000, interval: 50 });

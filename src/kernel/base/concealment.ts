@@ -2,7 +2,7 @@
  * Shows known secrets as `[secret]` in text that somebody else wrote, such as a receiver's error message. A `Secret` cannot
  * be printed; this is for the texts that repeat what was sent, as it was sent: plain, in JSON, in a URL, in base64 or in hex.
  */
-import { Secret } from "./secret.ts";
+import type { Secret } from "./secret.ts";
 
 /** Shorter values are words that occur by themselves and are left. */
 const MIN_SECRET_LENGTH = 8;
@@ -21,7 +21,7 @@ export class Concealment {
     const forms = [...new Set([...this.#values].flatMap(formsOf))].filter((form) => form.length >= MIN_SECRET_LENGTH);
     // The longest first: one may be the beginning of another.
     forms.sort((left, right) => right.length - left.length);
-    this.#pattern = forms.length === 0 ? undefined : new RegExp(forms.map((form) => RegExp.escape(form)).join("|"), "g");
+    this.#pattern = forms.length === 0 ? undefined : new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
   }
 
   /** The text without them. */
