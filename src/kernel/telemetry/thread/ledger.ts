@@ -1,6 +1,6 @@
 /** The books of delivery: every request is entered once, with its outcome. */
-import type { ErrorClass, LedgerView, Observed, PullView, Signal, SignalLedger } from "../status.ts";
-import { emptySignalLedger } from "../status.ts";
+import type { ErrorClass, LedgerView, Observed, OtherWriters, PullView, Signal, SignalLedger } from "../status.ts";
+import { emptySignalLedger, noOtherWriters } from "../status.ts";
 
 const MESSAGE_CHARACTERS = 300;
 
@@ -90,13 +90,13 @@ export class Ledger {
     this.#changed();
   }
 
-  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number; readonly pull: PullView | undefined }): LedgerView {
+  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number; readonly pull: PullView | undefined; readonly others?: OtherWriters }): LedgerView {
     return {
       signals: { ...this.#signals }, snapshotsSkipped: this.snapshotsSkipped,
       logs: { held: now.logs?.held ?? 0, capacity: now.logs?.capacity ?? 0, droppedQueueFull: this.droppedLogs },
       traces: { held: now.traces?.held ?? 0, capacity: now.traces?.capacity ?? 0, droppedQueueFull: this.droppedSpans },
       exposition: { running: now.scrapes, gathers: this.gathers, duplicateSeries: this.duplicateSeries, conflictingFamilies: this.conflictingFamilies },
-      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } }, pull: now.pull,
+      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } }, pull: now.pull, others: now.others ?? noOtherWriters,
     };
   }
 }
