@@ -1,6 +1,7 @@
 /** The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS §2, Logs). */
 import { pino } from "pino";
 import { Concealment } from "./concealment.ts";
+import { StewardError } from "./errors.ts";
 import { RepeatLimit } from "./repeat-limit.ts";
 import type { Secret } from "./secret.ts";
 
@@ -119,9 +120,26 @@ function wrap(logger: PinoLike, related: () => LogFields | undefined, own: LogFi
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (component, fields) => wrap(logger, related, { ...own, component, ...fields }) };
 }
 
-// Causes stay out of the answer to a client, but the operator's log has the whole chain.
+// Causes stay out of the answer to a client, but the operator's log has the whole chain; stacks only where a mistake of ours is in it.
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  return isExpected(error) ? describeExpected(error) : describeUnexpected(error);
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof StewardError && error.code !== "internal" && (!(error.cause instanceof StewardError) || isExpected(error.cause));
+}
+
+/** The message, and what somebody else said that led to it. */
+function describeExpected(error: Error): unknown {
+  const { code, message } = error as StewardError;
+  let root: unknown = error.cause;
+  while (root instanceof StewardError) root = root.cause;
+  const words = root instanceof Error ? root.message.split("\n", 1)[0] : undefined;
+  return { type: error.name, code, message, ...(words === undefined || words === "" || message.includes(words) ? {} : { cause: words }) };
+}
+
+function describeUnexpected(error: Error): unknown {
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
   const { name, message, stack } = error;
   const { code } = error as { readonly code?: unknown };
