@@ -2,9 +2,9 @@
 import { Access } from "../gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import type { RootLog } from "../kernel/base/log.ts";
-import { Secret } from "../kernel/base/secret.ts";
 import type { Config } from "../kernel/config/config.ts";
 import type { Schema } from "../kernel/config/key.ts";
+import { ambientSecrets, configuredSecrets } from "../kernel/config/secrets.ts";
 import { tracingEnabled, tracingRemoteParent, tracingSampler, tracingSamplerArg } from "../kernel/config/tracing-keys.ts";
 import type { Job } from "../kernel/jobs/types.ts";
 import type { Pool } from "../kernel/pool/types.ts";
@@ -81,7 +81,7 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
     reportCertificate(scope, "metrics", () => telemetry.status().ledger?.pull?.certificate);
   }
   if (deps.pool !== undefined) reportPool(scope, deps.pool);
-  log.conceal(secretsAmong(deps.schema.map((key) => config.get(key))));
+  log.conceal([...configuredSecrets(config, deps.schema), ...ambientSecrets(process.env)]);
   if (options.logs !== undefined) log.tap((line) => telemetry.line(line));
   const tracing = await tracingOf(config, telemetry);
   if (tracing !== undefined) log.relate(() => tracing.fields());
@@ -99,16 +99,6 @@ export async function createHouseTelemetry(deps: HouseTelemetryDeps): Promise<Ho
       if (itself) reportComponents(scope, () => supervisor.states().map(({ name, crashes }) => ({ name, errors: crashes + (name === telemetry.pull?.name ? telemetry.status().ledger?.pull?.failures ?? 0 : 0) })));
     },
   };
-}
-
-/** The secrets among values, and among those of maps. */
-function secretsAmong(values: Iterable<unknown>): Secret[] {
-  const found: Secret[] = [];
-  for (const value of values) {
-    if (value instanceof Secret) found.push(value);
-    else if (value instanceof Map) found.push(...secretsAmong(value.values()));
-  }
-  return found;
 }
 
 /** The SDK's tracing is loaded by those who want it. */

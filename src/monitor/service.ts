@@ -100,7 +100,7 @@ export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions
 }
 
 function createWriter({ clock }: ThreadContext, { logs }: MonitorOptions): TelemetryWriter {
-  return createTelemetryWriter({ clock, ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }) });
+  return createTelemetryWriter({ clock, tellsFigures: true, ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }) });
 }
 
 /** What belongs to no network. */

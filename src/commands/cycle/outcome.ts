@@ -1,6 +1,6 @@
 /** What a cycle of `-preflight`, `-once` or `-exposition-check` came to, and the exit code of that (facts, monitor-api §7; RESOLUTIONS M40). */
 import { StewardError } from "../../kernel/base/errors.ts";
-import { failureOf } from "../../kernel/client/failure.ts";
+import { describeFailure, failureOf } from "../../kernel/client/failure.ts";
 import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
 import type { DeniedCall } from "../../monitor/cycle/cycle.ts";
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
@@ -43,7 +43,9 @@ export function isAuthFailure(error: unknown): boolean {
   return false;
 }
 
-/** An error with what helps. */
-export function textOfError({ message, remedy }: StewardError): string {
+/** An error with its address and what helps. */
+export function textOfError(error: StewardError): string {
+  const { remedy } = error;
+  const message = describeFailure(error);
   return remedy === undefined || message.includes(remedy) ? message : `${message}; ${remedy}`;
 }

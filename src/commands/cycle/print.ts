@@ -1,5 +1,7 @@
 /** A cycle's outcome for people, and as JSON in the form of the facts (monitor-api §7). */
+import type { StewardError } from "../../kernel/base/errors.ts";
 import { printable } from "../../kernel/base/printable.ts";
+import { rootCause } from "../../kernel/client/failure.ts";
 import { formatDuration } from "../../kernel/config/units.ts";
 import type { ExpositionReport } from "../../kernel/telemetry/exposition/check.ts";
 import type { CollectorResult } from "../../monitor/runner/cycle.ts";
@@ -20,8 +22,16 @@ function table(results: readonly CollectorResult[]): string[] {
   const rows = results.map(({ network, collector, tookMs, error }) => ({ network, collector, result: error === undefined ? "ok" : isAuthFailure(error) ? "REFUSED" : "FAILED", took: `${Math.round(tookMs)} ms`, error }));
   const width = (of: (row: (typeof rows)[number]) => string): number => Math.max(0, ...rows.map((row) => of(row).length));
   const widths = { network: width((row) => row.network), collector: width((row) => row.collector), result: width((row) => row.result), took: width((row) => row.took) };
+  // A cause that several collectors share is said once.
+  const firstOf = new Map<string, string>();
+  const textOf = (network: string, collector: string, error: StewardError): string => {
+    const cause = `${network} ${rootCause(error)}`;
+    const first = firstOf.get(cause);
+    if (first === undefined) firstOf.set(cause, collector);
+    return first === undefined ? textOfError(error) : `as ${first}`;
+  };
   return rows.map(({ network, collector, result, took, error }) =>
-    `${network.padEnd(widths.network)}  ${collector.padEnd(widths.collector)}  ${result.padEnd(widths.result)}  ${took.padStart(widths.took)}${error === undefined ? "" : `  ${textOfError(error)}`}`);
+    `${network.padEnd(widths.network)}  ${collector.padEnd(widths.collector)}  ${result.padEnd(widths.result)}  ${took.padStart(widths.took)}${error === undefined ? "" : `  ${textOf(network, collector, error)}`}`);
 }
 
 function verdict(outcome: CycleOutcome): string {

@@ -1,5 +1,7 @@
 /** The log: lines on standard error, one shape, text for people or JSON for machines (RESOLUTIONS §2, Logs). */
 import { pino } from "pino";
+import { Concealment } from "./concealment.ts";
+import { StewardError } from "./errors.ts";
 import { RepeatLimit } from "./repeat-limit.ts";
 import type { Secret } from "./secret.ts";
 
@@ -38,9 +40,8 @@ export interface RootLog extends Log {
   /** Adds to every line what `fields` says at its time; a line's own attributes win. One at a time. */
   relate(fields: () => LogFields): Disposable;
   /**
-   * Shows these values as `[secret]` in every line from now on. A `Secret` cannot be printed; this is for the text of
-   * somebody else that repeats one, such as a receiver's error message. Values of less than 8 characters are words that
-   * occur by themselves and are left.
+   * Shows these values as `[secret]` in every line from now on, in every form that `Concealment` knows. Values of less than
+   * 8 characters are words that occur by themselves and are left.
    */
   conceal(secrets: Iterable<Secret>): void;
 }
@@ -57,17 +58,15 @@ export interface LogOptions {
   readonly limitRepeats?: boolean;
 }
 
-const SHORTEST_SECRET = 8;
-
 /** Hears lines as they are written. */
 type Taps = ReadonlySet<(line: LogLine) => void>;
 
 /** A log over any sink. */
 export function createLog(options: LogOptions): RootLog {
   const taps = new Set<(line: LogLine) => void>();
-  const concealed: string[] = [];
+  const concealment = new Concealment();
   const repeats = options.limitRepeats === false ? undefined : new RepeatLimit(options.now);
-  const take = (written: string): void => writeLine(concealed.reduce((line, value) => line.replaceAll(value, "[secret]"), written), options, { taps, repeats });
+  const take = (written: string): void => writeLine(concealment.apply(written), options, { taps, repeats });
   let related: (() => LogFields) | undefined;
   const base = pino({
     level: options.level, base: null, messageKey: "msg",
@@ -89,12 +88,7 @@ export function createLog(options: LogOptions): RootLog {
       related = fields;
       return { [Symbol.dispose]: () => void (related = related === fields ? undefined : related) };
     },
-    conceal(secrets) {
-      const values = [...secrets].map((secret) => secret.use((value) => value)).filter((value) => value.length >= SHORTEST_SECRET);
-      // As they stand in a line of JSON. The longest first: one may be the beginning of another.
-      concealed.push(...values.map((value) => JSON.stringify(value).slice(1, -1)));
-      concealed.sort((left, right) => right.length - left.length);
-    },
+    conceal: (secrets) => concealment.add(secrets),
   };
 }
 
@@ -126,9 +120,26 @@ function wrap(logger: PinoLike, related: () => LogFields | undefined, own: LogFi
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (component, fields) => wrap(logger, related, { ...own, component, ...fields }) };
 }
 
-// Causes stay out of the answer to a client, but the operator's log has the whole chain.
+// Causes stay out of the answer to a client, but the operator's log has the whole chain; stacks only where a mistake of ours is in it.
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  return isExpected(error) ? describeExpected(error) : describeUnexpected(error);
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof StewardError && error.code !== "internal" && (!(error.cause instanceof StewardError) || isExpected(error.cause));
+}
+
+/** The message, and what somebody else said that led to it. */
+function describeExpected(error: Error): unknown {
+  const { code, message } = error as StewardError;
+  let root: unknown = error.cause;
+  while (root instanceof StewardError) root = root.cause;
+  const words = root instanceof Error ? root.message.split("\n", 1)[0] : undefined;
+  return { type: error.name, code, message, ...(words === undefined || words === "" || message.includes(words) ? {} : { cause: words }) };
+}
+
+function describeUnexpected(error: Error): unknown {
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
   const { name, message, stack } = error;
   const { code } = error as { readonly code?: unknown };

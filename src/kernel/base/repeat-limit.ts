@@ -9,7 +9,7 @@ const APART_MS = 5 * 60_000 - 200;
 /** Different lines that are remembered; above it the one that was written longest ago is forgotten, with its count. */
 const MOST_LINES = 1024;
 /** Attributes that say what a line is about: the failure of one component does not hide that of another. */
-const ABOUT: readonly string[] = ["name", "network", "collector", "setting", "class", "path", "directory", "task", "device", "scope", "route", "method"];
+const ABOUT: readonly string[] = ["name", "network", "collector", "setting", "class", "status", "operation", "cause", "path", "directory", "task", "device", "scope", "route", "method"];
 /** Calls above the place where an error was thrown that tell it from others; the first may be the assertion that threw it. */
 const FRAMES = 2;
 

@@ -4,7 +4,7 @@ import type { StewardError } from "../base/errors.ts";
 import type { Breaker } from "./breaker.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import type { Traces } from "./exchange.ts";
-import { failed, type FailureClass, failureOf, named, toFailed } from "./failure.ts";
+import { failed, type Failure, type FailureClass, failureOf, named, toFailed } from "./failure.ts";
 import { healthOf, type Ledger } from "./ledger.ts";
 import type { Skew } from "./skew.ts";
 import type { AttemptReport } from "./types.ts";
@@ -22,6 +22,7 @@ export interface AttemptDeps {
 /** What an attempt begins with. */
 export interface AttemptStart {
   readonly operation: string;
+  readonly address: URL;
   /** Counted from 1. */
   readonly number: number;
   readonly waitedMs: number;
@@ -74,7 +75,8 @@ export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
         return signal.reason as unknown;
       }
       const inner = toFailed(error, traces.status);
-      const failure = failureOf(inner) ?? { class: "transport", status: traces.status };
+      const url = start.address.origin + start.address.pathname;
+      const failure: Failure = { url, ...(failureOf(inner) ?? { class: "transport", status: traces.status }) };
       const outer = named(inner, failure, deps.client, operation);
       settle(failure.class, outer.message);
       return outer;

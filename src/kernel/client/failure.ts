@@ -55,6 +55,10 @@ export interface Failure {
   readonly retryAfterMs?: number;
   /** More exact than the class, where somebody knows it, e.g. `oauth_invalid_client`. */
   readonly reason?: string;
+  /** What was called, e.g. `devices`; where, without query; and who refused the connection, e.g. `ECONNREFUSED 127.0.0.1:8081`. */
+  readonly operation?: string;
+  readonly url?: string;
+  readonly system?: string;
   /** The first 16 KiB of the answer's body, if any. Never shown by itself: it may hold anything. */
   readonly body?: string;
 }
@@ -80,8 +84,24 @@ export function named(error: StewardError, failure: Failure, client: string, ope
     rule: failure.class, cause: error, ...(error.remedy === undefined ? {} : { remedy: error.remedy }),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   });
-  failures.set(outer, failure);
+  failures.set(outer, { operation, ...failure });
   return outer;
+}
+
+/** An error for the operator, with the address it came from: `…: the connection failed: ECONNREFUSED 127.0.0.1:8081 (http://127.0.0.1:8081/api)`. Other errors by their message. */
+export function describeFailure(error: StewardError): string {
+  const { system, url } = failures.get(error) ?? {};
+  const code = system?.split(" ", 1)[0] ?? "";
+  const message = system === undefined || error.message.includes(system) ? error.message : error.message.endsWith(code) ? `${error.message.slice(0, -code.length)}${system}` : `${error.message} (${system})`;
+  return url === undefined ? message : `${message} (${url})`;
+}
+
+/** What several failed calls of one upstream have in common: class, status, and why, at the upstream's origin. Other errors by their message. */
+export function rootCause(error: StewardError): string {
+  const failure = failures.get(error);
+  if (failure?.url === undefined) return error.message;
+  const { class: kind, status, system, url } = failure;
+  return `${failureClasses[kind].meaning}${status === 0 ? "" : ` (status ${status})`}${system === undefined ? "" : `: ${system}`} (${new URL(url).origin})`;
 }
 
 /** What is known of an error that a client threw; undefined for any other. */
@@ -91,11 +111,22 @@ export function failureOf(error: unknown): Failure | undefined {
 
 /** Any error of an attempt as a failure. What a reader of JSON refused is `decode` or `too_large`; all that is foreign is `transport`. */
 export function toFailed(error: unknown, status: number): StewardError {
-  if (!(error instanceof StewardError)) return failed({ class: "transport", status }, describeForeign(error), error);
+  if (!(error instanceof StewardError)) return failed({ class: "transport", status, ...systemOf(error) }, describeForeign(error), error);
   if (failures.has(error)) return error;
   if (error.code === "too_large") return failed({ class: "too_large", status }, error.message, error);
   if (error.code === "invalid") return failed({ class: "decode", status }, error.message, error);
   return error;
+}
+
+/** The system's word for it and the peer's address, where there are any. */
+export function systemOf(error: unknown): Pick<Failure, "system"> {
+  const { errors, address, port, hostname } = (error ?? {}) as { readonly errors?: readonly unknown[]; readonly address?: unknown; readonly port?: unknown; readonly hostname?: unknown };
+  const code = describeForeign(error);
+  // Several addresses of one name were tried: the last one stands for all.
+  if (Array.isArray(errors) && errors.length > 0) return systemOf(errors.at(-1));
+  if (code === undefined) return {};
+  const peer = typeof address === "string" && typeof port === "number" ? ` ${address.includes(":") ? `[${address}]` : address}:${port}` : typeof hostname === "string" ? ` ${hostname}` : "";
+  return { system: `${code}${peer}` };
 }
 
 // A foreign message may quote what was sent; a code never does.

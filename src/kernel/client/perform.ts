@@ -80,7 +80,7 @@ async function admit<T>(deps: PerformDeps, work: Work<T>, at: { readonly number:
   const closedForMs = deps.attempt.breaker.admit();
   if (closedForMs > 0) throw unavailable(spec.name, work.operation, closedForMs);
   const limitMs = Math.min(spec.limits.attemptMs, Math.max(0, endsAtMs - clock.monotonic()));
-  return beginAttempt({ operation: work.operation, number, waitedMs, limitMs, signal, settled: (report) => tally.attempted(report) }, deps.attempt);
+  return beginAttempt({ operation: work.operation, address: work.prepared.address, number, waitedMs, limitMs, signal, settled: (report) => tally.attempted(report) }, deps.attempt);
 }
 
 /** How long to wait before another attempt, or undefined when there must be none. */

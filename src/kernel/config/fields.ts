@@ -82,7 +82,7 @@ export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
     const at = writtenName(name, field);
     if (type.fields !== undefined) return type.fields.map((inner) => ({ ...inner, name: `${at}${type.isGroup === true ? "" : "[]"}.${inner.name}` }));
     const shown = field.default === undefined ? undefined : type.show(field.default as Exclude<T[typeof name], undefined>);
-    return [{ name: at, expects: type.expects, default: shown, required: field.default === undefined && optional !== true, secret: secret === true, help }];
+    return [{ name: at, expects: type.expects, default: shown, required: field.default === undefined && optional !== true, secret: secret === true, ...(type.isMapOfSecrets === true ? { isMapOfSecrets: true } : {}), help }];
   });
 }
 

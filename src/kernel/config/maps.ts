@@ -12,7 +12,7 @@ const LONGEST_NAME = 256;
  * ends in `_file` holds the file of the value.
  */
 export function mapOfSecrets(options: { readonly limit: number }): KeyType<ReadonlyMap<string, Secret>> {
-  return mapOf({ ...options, item: secret, inFiles: true, part: (held) => ({ secret: secretSource(held) }) });
+  return { ...mapOf({ ...options, item: secret, inFiles: true, part: (held) => ({ secret: secretSource(held) }) }), isMapOfSecrets: true };
 }
 
 /** A map with texts as values, at most `limit` of them; written as `mapOfSecrets`, without files. */

@@ -38,6 +38,8 @@ export interface FieldRow {
   readonly default: Shown | undefined;
   readonly required: boolean;
   readonly secret: boolean;
+  /** A map whose values are secrets. */
+  readonly isMapOfSecrets?: true;
   readonly help: string;
 }
 
@@ -49,6 +51,8 @@ export interface KeyType<T> {
   readonly fileOnly: boolean;
   /** A map: variables name one entry each, and a higher layer replaces entries, not the whole. */
   readonly isMap?: true;
+  /** A map whose values are `Secret`s. */
+  readonly isMapOfSecrets?: true;
   /** The fields of an object, or of each object of a list. */
   readonly fields?: readonly FieldRow[];
   /** One object: what is left out of it has defaults of its own, so that leaving out all of it is the same as an empty one. */

@@ -3,11 +3,12 @@
  *
  *   writer (main, monitor)                 telemetry thread                    host (main)
  *   scope, rows, labels, snapshot, logs,   | <- snapshot?, ack, logs-ack,     | attach, flush, expose, credit, cancel, written, pull-stop, stop ->
- *   spans, mark ->    one MessagePort each |    spans-ack           parentPort | <- ready, ledger, log, output, flushed, chunk, pull-stopped, stopped
+ *   spans, figures, mark ->    one MessagePort each |    spans-ack           parentPort | <- ready, ledger, log, output, flushed, chunk, pull-stopped, stopped
  */
 import type { MessagePort } from "node:worker_threads";
+import type { OutboxStatus } from "./outbox.ts";
 import type { LedgerView, Observed } from "./status.ts";
-import type { Attributes, AttributeValue, Kind, Severity } from "./types.ts";
+import type { Attributes, AttributeValue, Kind, MetricCardinality, Severity } from "./types.ts";
 
 /** Most series named or ended in one message, so that no message holds a thread up. */
 export const LABELS_PER_MESSAGE = 2_000;
@@ -91,6 +92,17 @@ export interface WireSpan {
   readonly droppedAttributes: number;
 }
 
+/** Figures of a writer in another thread than the host's, which the host adds to its own. */
+export interface WriterFigures {
+  readonly logs: OutboxStatus;
+  readonly spans: OutboxStatus;
+  /** Of its scopes without constants: their series would meet those of the process's own scope. */
+  readonly series: readonly SeriesFigures[];
+}
+
+/** Live series of one metric. */
+export type SeriesFigures = Pick<MetricCardinality, "name" | "group" | "series" | "overflowing">;
+
 /** From a writer. */
 export type WriterMessage =
   | { readonly type: "scope"; readonly scope: number; readonly name: string; readonly resource: Attributes; readonly logResource: Attributes; readonly constants: Attributes }
@@ -100,6 +112,7 @@ export type WriterMessage =
   | { readonly type: "closed"; readonly scope: number }
   | { readonly type: "logs"; readonly records: readonly WireLog[] }
   | { readonly type: "spans"; readonly spans: readonly WireSpan[] }
+  | { readonly type: "figures"; readonly figures: WriterFigures }
   | { readonly type: "mark"; readonly mark: number };
 
 /** To a writer. `ack` says that the numbers ended in that labels message may name other series. */

@@ -1,5 +1,6 @@
 /** What is known about delivery: numbers per signal and error class, as the telemetry thread keeps them and a status page shows them. */
 import type { CertificateStatus } from "../listen/certificates.ts";
+import type { SeriesFigures } from "./messages.ts";
 import type { OutboxStatus } from "./outbox.ts";
 
 /** What is exported. */
@@ -100,7 +101,20 @@ export interface LedgerView {
   readonly cut: Readonly<Record<"body" | "attribute", CutView>>;
   /** Undefined when there is no pull endpoint. */
   readonly pull: PullView | undefined;
+  readonly others: OtherWriters;
 }
+
+/** What writers of other threads said with their last snapshots, added up; of those that are gone, their losses. */
+export interface OtherWriters {
+  readonly logs: OutboxStatus;
+  readonly traces: OutboxStatus;
+  readonly series: readonly SeriesFigures[];
+}
+
+/** Of no writer. */
+export const noOtherWriters: OtherWriters = {
+  logs: { held: 0, capacity: 0, dropped: 0, lost: 0 }, traces: { held: 0, capacity: 0, dropped: 0, lost: 0 }, series: [],
+};
 
 /** A ledger in which nothing has happened. */
 export const emptySignalLedger: SignalLedger = {

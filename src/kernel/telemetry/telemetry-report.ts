@@ -1,27 +1,27 @@
 /** Reports telemetry itself, from counters that are kept anyway: live series, deliveries, queues, and the pull endpoint. */
 import * as self from "./self-metrics.ts";
+import type { SeriesFigures } from "./messages.ts";
 import type { OutboxStatus } from "./outbox.ts";
 import { SERIES_PREFIX } from "./series/cardinality-history.ts";
 import type { ErrorClass, LedgerView, Observed, PullOutcome, PullRejection, PullView, QueueView } from "./status.ts";
 import { signals } from "./status.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Scope } from "./types.ts";
-import type { TelemetryWriter } from "./writer.ts";
 
 /** What is read of telemetry. */
 export type ReportedTelemetry = Pick<Telemetry, "status" | "onObserved">;
 
-/** Reports telemetry in the process's scope, with that scope's own series, until disposed. */
+/** Reports telemetry in the process's scope, with the series of that scope and of those of other threads that share its labels, until disposed. */
 export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Disposable {
-  const series = reportSeries(scope);
+  const series = reportSeries(scope, () => telemetry.status().ledger?.others.series ?? []);
   const pulled = { inFlight: 0 };
   const delivery = scope.observe(() => {
     const { ledger, logs, spans, suppressed } = telemetry.status();
     if (!ledger) return;
     reportDelivery(scope, ledger);
     for (const { signal, errorClass, lines } of suppressed) scope.total(self.exportSuppressed, lines, { signal, "error.type": errorClass });
-    reportQueue(scope, "logs", logs, ledger.logs);
-    reportQueue(scope, "traces", spans, ledger.traces);
+    reportQueue(scope, "logs", [logs, ledger.others.logs], ledger.logs);
+    reportQueue(scope, "traces", [spans, ledger.others.traces], ledger.traces);
     if (ledger.pull) reportPull(scope, ledger.pull, pulled);
   });
   const observed = telemetry.onObserved((all) => all.forEach((each) => recordObserved(scope, each)));
@@ -32,28 +32,20 @@ export function reportTelemetry(scope: Scope, telemetry: ReportedTelemetry): Dis
   };
 }
 
-/** Reports a scope's own live series in that scope, just before each snapshot, until disposed. For the scopes of any thread. */
-export function reportSeries(scope: Scope): Disposable {
-  return scope.observe(() => sweepSeries(scope));
-}
-
-/** Reports what a writer of another thread could not hand over, in one of its scopes, until disposed. */
-export function reportWriter(scope: Scope, writer: Pick<TelemetryWriter, "status">): Disposable {
-  return scope.observe(() => {
-    const { logs } = writer.status();
-    scope.total(self.processorDropped, logs.dropped, { signal: "logs", reason: "queue_full" });
-    scope.total(self.processorDropped, logs.lost, { signal: "logs", reason: "thread_lost" });
-    scope.gauge(self.processorCapacity, logs.capacity, { signal: "logs" });
-    scope.gauge(self.processorSize, logs.held, { signal: "logs" });
-  });
+/**
+ * Reports a scope's own live series in that scope, just before each snapshot, until disposed; for each scope with labels of its
+ * own, whatever its thread. `more`: of scopes that have the same labels.
+ */
+export function reportSeries(scope: Scope, more: () => readonly SeriesFigures[] = () => []): Disposable {
+  return scope.observe(() => sweepSeries(scope, more()));
 }
 
 /** The metrics of this very report are left out, or each would make another. */
-function sweepSeries(scope: Scope): void {
+function sweepSeries(scope: Scope, more: readonly SeriesFigures[]): void {
   const { metrics, limitPerMetric } = scope.cardinality();
   const groups = new Map<string, number>();
   const round = scope.sweep("telemetry.series");
-  for (const { name, group, series, overflowing } of metrics) {
+  for (const { name, group, series, overflowing } of [...metrics, ...more]) {
     if (name.startsWith(SERIES_PREFIX) || series === 0) continue;
     groups.set(group, (groups.get(group) ?? 0) + series);
     round.gauge(self.seriesActive, series, { "metric.name": name });
@@ -95,11 +87,12 @@ function reportPull(scope: Scope, pull: PullView, told: { inFlight: number }): v
   told.inFlight = pull.inFlight;
 }
 
-/** A queue has two parts, one in each thread. */
-function reportQueue(scope: Scope, signal: "logs" | "traces", here: OutboxStatus, there: QueueView): void {
-  if (there.capacity === 0) return;
-  scope.total(self.processorDropped, there.droppedQueueFull + here.dropped, { signal, reason: "queue_full" });
-  scope.total(self.processorDropped, here.lost, { signal, reason: "thread_lost" });
-  scope.gauge(self.processorCapacity, here.capacity + there.capacity, { signal });
-  scope.gauge(self.processorSize, here.held + there.held, { signal });
+/** A queue has a part in each thread that writes, and one in the telemetry thread. */
+function reportQueue(scope: Scope, signal: "logs" | "traces", writers: readonly OutboxStatus[], exporter: QueueView): void {
+  if (exporter.capacity === 0) return;
+  const of = (name: keyof OutboxStatus): number => writers.reduce((sum, writer) => sum + writer[name], 0);
+  scope.total(self.processorDropped, exporter.droppedQueueFull + of("dropped"), { signal, reason: "queue_full" });
+  scope.total(self.processorDropped, of("lost"), { signal, reason: "thread_lost" });
+  scope.gauge(self.processorCapacity, of("capacity") + exporter.capacity, { signal });
+  scope.gauge(self.processorSize, of("held") + exporter.held, { signal });
 }

@@ -9,7 +9,7 @@ import { assert } from "../base/errors.ts";
 import type { LogLine } from "../base/log.ts";
 import { defaultLogLimits, recordOfLine, recordOfRow } from "./log-record.ts";
 import type { LogLimits } from "./log-record.ts";
-import type { WireLog, WireRow, WireSpan, WriterMessage, WriterReply } from "./messages.ts";
+import type { WireLog, WireRow, WireSpan, WriterFigures, WriterMessage, WriterReply } from "./messages.ts";
 import { LABELS_PER_MESSAGE, LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { OutboxStatus } from "./outbox.ts";
@@ -17,6 +17,7 @@ import { SeriesScope } from "./scope.ts";
 import type { CeilingLimits } from "./series/ceiling.ts";
 import { Ceiling } from "./series/ceiling.ts";
 import type { LabelChanges } from "./series/series-table.ts";
+import { noOtherWriters } from "./status.ts";
 import type { AnyRow, Scope, ScopeSpec } from "./types.ts";
 
 /** What a writer is made of. */
@@ -28,6 +29,8 @@ export interface WriterOptions {
   readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
   /** The same for spans. */
   readonly spans?: { readonly capacity: number };
+  /** Sends its figures with each snapshot of its first scope; for every writer but the host's own. */
+  readonly tellsFigures?: boolean;
 }
 
 /** Counters over all scopes of a thread. */
@@ -81,6 +84,8 @@ class PortWriter implements TelemetryWriter {
   readonly #limits: LogLimits;
   readonly #rows = new Map<AnyRow, number>();
   readonly #scopes = new Map<string, Placed>();
+  readonly #tellsFigures: boolean;
+  readonly #wanted: { readonly logs: boolean; readonly spans: boolean };
   #port: MessagePort | undefined;
   #rowsTold = 0;
   #nextScope = 0;
@@ -88,11 +93,13 @@ class PortWriter implements TelemetryWriter {
 
   constructor(options: WriterOptions) {
     this.#clock = options.clock;
+    this.#tellsFigures = options.tellsFigures ?? false;
     this.#ceiling = new Ceiling(options.ceiling);
     const { clock, logs, spans } = options;
     this.#limits = logs?.limits ?? defaultLogLimits;
     this.#logs = new Outbox({ clock, capacity: logs?.capacity ?? QUEUE_CAPACITY, perMessage: LOGS_PER_MESSAGE, post: (records) => this.#post({ type: "logs", records }) });
     this.#spans = new Outbox({ clock, capacity: spans?.capacity ?? QUEUE_CAPACITY, perMessage: SPANS_PER_MESSAGE, post: (ended) => this.#post({ type: "spans", spans: ended }) });
+    this.#wanted = { logs: logs !== undefined, spans: spans !== undefined };
     this.#logs.want(logs !== undefined);
     this.#spans.want(spans !== undefined);
   }
@@ -193,6 +200,7 @@ class PortWriter implements TelemetryWriter {
 
   #answerSnapshot(placed: Placed): void {
     placed.asked = false;
+    if (this.#tellsFigures && placed.number === FIRST_SCOPE) this.#post({ type: "figures", figures: this.#figures() });
     const columns = placed.scope.snapshot(() => this.#tellChanges(placed));
     this.#port?.postMessage({ type: "snapshot", scope: placed.number, atMs: this.#clock.now(), columns } satisfies WriterMessage, [columns.row.buffer, columns.value.buffer, columns.start.buffer, columns.slab.buffer]);
   }
@@ -224,6 +232,13 @@ class PortWriter implements TelemetryWriter {
 
   #tellScope({ number, scope: { spec } }: Placed): void {
     this.#post({ type: "scope", scope: number, name: spec.name, resource: spec.resource, logResource: { ...spec.resource, ...spec.logResource }, constants: spec.constants });
+  }
+
+  #figures(): WriterFigures {
+    const shared = [...this.#scopes.values()].filter(({ scope }) => Object.keys(scope.spec.constants).length === 0);
+    const series = shared.flatMap(({ scope }) => scope.cardinality().metrics.map(({ name, group, series: live, overflowing }) => ({ name, group, series: live, overflowing })));
+    const figuresOf = (outbox: Pick<Outbox<unknown>, "status">, wanted: boolean): OutboxStatus => (wanted ? outbox.status() : noOtherWriters.logs);
+    return { logs: figuresOf(this.#logs, this.#wanted.logs), spans: figuresOf(this.#spans, this.#wanted.spans), series };
   }
 
   #rowNumber(row: AnyRow): number {

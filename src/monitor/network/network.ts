@@ -8,6 +8,7 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
 import type { Component } from "../../kernel/supervisor/component.ts";
 import { createScheduler } from "../../kernel/supervisor/scheduler.ts";
+import { reportSeries } from "../../kernel/telemetry/telemetry-report.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import { createAuditIntake } from "../audit/intake.ts";
@@ -201,6 +202,7 @@ class IsolatedNetwork {
     if (this.#options.selfObservability) {
       this.#calls.open(scope);
       reportNetwork(scope, { devices: this.#options.collectors.devices === undefined ? undefined : devices, dedupSets: () => dedupSetsOf(intakes) });
+      reportSeries(scope);
       scope.observe(() => reportCapabilities(scope, this.#matrix(provider, tracker)));
     }
     const opened = { name, scope, tracker, devices, ...intakes, runners, scheduler };

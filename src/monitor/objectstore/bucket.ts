@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { StewardError } from "../../kernel/base/errors.ts";
-import { classifyStatus, failed } from "../../kernel/client/failure.ts";
+import { classifyStatus, failed, systemOf } from "../../kernel/client/failure.ts";
 import { receiveSecret } from "../../kernel/threads/secrets.ts";
 import type { ObjectStoreOptions } from "../options.ts";
 
@@ -32,14 +32,14 @@ export function createBucket(options: ObjectStoreOptions): Bucket {
   return {
     async list(prefix, after, most, signal) {
       const { ListObjectsV2Command } = await import("@aws-sdk/client-s3");
-      const answer = await asked("list", signal, async () => (await open()).send(new ListObjectsV2Command({ Bucket: options.bucket, Prefix: prefix, MaxKeys: most, ...(after === "" ? {} : { StartAfter: after }) }), { abortSignal: signal }));
+      const answer = await asked(options, "list", signal, async () => (await open()).send(new ListObjectsV2Command({ Bucket: options.bucket, Prefix: prefix, MaxKeys: most, ...(after === "" ? {} : { StartAfter: after }) }), { abortSignal: signal }));
       // The library takes any document for an empty list, also the page of a proxy.
       if (answer.Name === undefined && answer.IsTruncated === undefined && answer.KeyCount === undefined) throw failed({ class: "decode", status: 200 }, "list: the answer is no list of a bucket");
       return { keys: (answer.Contents ?? []).flatMap(({ Key }) => Key ?? []), more: answer.IsTruncated === true };
     },
     async read(key, signal) {
       const { GetObjectCommand } = await import("@aws-sdk/client-s3");
-      const answer = await asked("get", signal, async () => (await open()).send(new GetObjectCommand({ Bucket: options.bucket, Key: key }), { abortSignal: signal }));
+      const answer = await asked(options, "get", signal, async () => (await open()).send(new GetObjectCommand({ Bucket: options.bucket, Key: key }), { abortSignal: signal }));
       if (answer.Body === undefined) throw failed({ class: "decode", status: 200 }, "an object without a body");
       return answer.Body as Readable;
     },
@@ -67,7 +67,7 @@ async function openClient(options: ObjectStoreOptions): Promise<S3Client> {
 }
 
 /** What the library throws becomes a failure: its own words may quote what was sent, its names do not. */
-async function asked<T>(operation: string, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+async function asked<T>({ endpoint }: ObjectStoreOptions, operation: string, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (thrown) {
@@ -76,8 +76,9 @@ async function asked<T>(operation: string, signal: AbortSignal, ask: () => Promi
     const { name, $metadata } = thrown as { readonly name?: unknown; readonly $metadata?: { readonly httpStatusCode?: number } };
     const status = $metadata?.httpStatusCode ?? 0;
     const what = typeof name === "string" && /^\w{1,60}$/.test(name) ? `${operation}: ${name}` : operation;
-    if (name === "CredentialsProviderError") throw failed({ class: "auth", status: 401 }, `${operation}: no credentials were found`, thrown);
-    if (status === 0 || (status >= 200 && status < 300)) throw failed({ class: name === "TimeoutError" ? "timeout" : status === 0 ? "transport" : "decode", status }, what, thrown);
-    throw failed({ class: classifyStatus(status, {}), status }, what, thrown);
+    const at = { operation, status, ...(URL.canParse(endpoint) ? { url: endpoint } : {}), ...(status === 0 ? systemOf(thrown) : {}) };
+    if (name === "CredentialsProviderError") throw failed({ ...at, class: "auth", status: 401 }, `${operation}: no credentials were found`, thrown);
+    if (status === 0 || (status >= 200 && status < 300)) throw failed({ ...at, class: name === "TimeoutError" ? "timeout" : status === 0 ? "transport" : "decode" }, what, thrown);
+    throw failed({ ...at, class: classifyStatus(status, {}) }, what, thrown);
   }
 }

@@ -1,6 +1,5 @@
 /** What privacy means for attributes that are on everything: those of a resource and the network's name. */
 import { createHash } from "node:crypto";
-import type { ResourceOptions } from "../../kernel/telemetry/resource.ts";
 import type { PrivacyOptions } from "../options.ts";
 
 const HASH_CHARACTERS = 12;
@@ -8,11 +7,6 @@ const HASH_CHARACTERS = 12;
 /** Whether `vpn.network` may be an attribute of everything. */
 export function networkShown(options: PrivacyOptions): boolean {
   return options.network_name;
-}
-
-/** The part of the options of a process's resource that privacy decides. */
-export function resourcePrivacy(options: PrivacyOptions): Required<Pick<ResourceOptions, "hostnames">> {
-  return { hostnames: options.hostnames };
 }
 
 /** `service.instance.id` of one of several networks: the process's own and the network's name, hashed when names are hidden. */

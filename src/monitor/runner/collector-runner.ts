@@ -2,6 +2,8 @@
 import type { Clock } from "../../kernel/base/clock.ts";
 import { toStewardError, type StewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
+import { describeFailure, failureOf, rootCause } from "../../kernel/client/failure.ts";
+import { formatDuration } from "../../kernel/config/units.ts";
 import type { Schedule } from "../../kernel/supervisor/schedule.ts";
 import type { Scope } from "../../kernel/telemetry/types.ts";
 import type { CapabilityTracker } from "../capability/tracker.ts";
@@ -83,6 +85,8 @@ class Runner implements CollectorRunner {
   readonly #position: WindowPosition = new WindowPosition();
   /** Monotonic: the last good run, or the beginning. */
   #goodMs: number;
+  /** Since the first of the failed runs after the last good one began, by the monotonic clock. */
+  #failing: { readonly sinceMs: number; runs: number } | undefined;
 
   constructor(deps: CollectorRunnerDeps, collector: Collector, prepared: PreparedCollector, collect: Collect | CollectWindow) {
     const { intervalMs, timeoutMs = Math.max(LONGEST_INTERVALS * intervalMs, LONGEST_MS) } = prepared;
@@ -127,9 +131,9 @@ class Runner implements CollectorRunner {
     const tookMs = clock.monotonic() - began.monotonicMs;
     if (failure === undefined) this.#goodMs = clock.monotonic();
     if (this.#deps.selfObservability) reportRun(scope, this.name, { tookMs, intervalMs: this.#prepared.intervalMs, finishedMs, staleMs: clock.monotonic() - this.#goodMs, failed: failure?.word });
-    this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure?.error.message });
+    this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure && describeFailure(failure.error), cause: failure && rootCause(failure.error) });
     if (failure === undefined) this.#deps.succeeded(this.name);
-    else this.#complain(failure.word, failure.error);
+    this.#tell(failure, { beganMs: began.monotonicMs, denied: round.denied });
     return { tookMs, error: failure?.error };
   }
 
@@ -166,8 +170,22 @@ class Runner implements CollectorRunner {
     }
   }
 
-  #complain(word: FailureWord, error: StewardError): void {
-    if (word === "panic") this.#deps.log.error("collector panicked", { name: this.name, error });
-    else this.#deps.log.warn("collector failed", { name: this.name, error });
+  /** What the log says of a run: that it failed, that the failing has ended, and what the credential may not do. */
+  #tell(failure: { readonly word: FailureWord; readonly error: StewardError } | undefined, { beganMs, denied }: { readonly beganMs: number; readonly denied: ReadonlySet<string> }): void {
+    const { clock, log } = this.#deps;
+    const { name } = this;
+    if (failure !== undefined) {
+      this.#failing ??= { sinceMs: beganMs, runs: 0 };
+      this.#failing.runs += 1;
+      const { class: kind, status, operation, url, system } = failureOf(failure.error) ?? {};
+      if (failure.word === "panic") log.error("collector panicked", { name, error: failure.error });
+      else log.warn("collector failed", { name, class: kind ?? failure.error.code, ...(status === undefined || status === 0 ? {} : { status }), operation, url, cause: system, error: failure.error });
+      return;
+    }
+    if (this.#failing !== undefined) log.info("collector recovered", { name, failed_runs: this.#failing.runs, failed_for: formatDuration(Math.round((clock.monotonic() - this.#failing.sinceMs) / 1_000) * 1_000) });
+    this.#failing = undefined;
+    for (const operation of denied) {
+      log.warn("the credential may not make this call; the collector goes on without it", { name, operation, status: 403, remedy: "give the credential the scope, or switch off what needs it" });
+    }
   }
 }

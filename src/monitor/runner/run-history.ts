@@ -11,6 +11,8 @@ export interface FinishedRun {
   readonly tookMs: number;
   /** Undefined when it went well. */
   readonly error: string | undefined;
+  /** What other collectors of the same upstream may have failed for too. */
+  readonly cause?: string | undefined;
 }
 
 /** What is known of the runs. */

@@ -6,6 +6,8 @@ import { humanDuration } from "./human.ts";
 
 /** A streak of so many failed runs is told as one. */
 const STREAK = 3;
+/** Collectors that a reason names. */
+const MAX_NAMES = 3;
 const signals: Readonly<Record<Signal, string>> = { [Signal.UNSPECIFIED]: "", [Signal.METRICS]: "metrics", [Signal.LOGS]: "logs", [Signal.TRACES]: "traces" };
 
 /** What is judged. */
@@ -43,10 +45,26 @@ function deliveryReason({ signal, consecutiveFailures, lastErrorClass }: Judged[
 
 function networkReasons({ name, prefix, failure, collectors }: JudgedNetwork): string[] {
   const own = failure === undefined ? [] : [`network "${name}": ${failure}`];
-  return [...own, ...collectors.flatMap((collector) => collectorReasons(`collector "${prefix}${collector.name}"`, collector))];
+  const shown = (collector: CollectorStatus): string => `"${prefix}${collector.name}"`;
+  return [...own, ...failureReasons(collectors, shown), ...collectors.flatMap((collector) => lateReasons(`collector ${shown(collector)}`, collector))];
 }
 
-function collectorReasons(shown: string, { consecutiveFailures, last, overdue, checkpoint }: CollectorStatus): string[] {
-  const failing = consecutiveFailures >= STREAK ? [`${shown}: ${consecutiveFailures} consecutive failures`] : last?.error === undefined ? [] : [`${shown}: last run failed`];
-  return [...failing, ...(overdue ? [`${shown}: the next run is overdue`] : []), ...(checkpoint?.stuck === true ? [`${shown}: stuck, ${humanDuration(checkpoint.lagMs)} behind`] : [])];
+/** One for each cause, however many collectors it keeps from their work. */
+function failureReasons(collectors: readonly CollectorStatus[], shown: (collector: CollectorStatus) => string): string[] {
+  const failing = collectors.filter(({ consecutiveFailures, last }) => consecutiveFailures >= STREAK || last?.error !== undefined);
+  const byCause = Map.groupBy(failing, ({ name, last }) => last?.cause ?? `of ${name}`);
+  return [...byCause.values()].map((together) => {
+    const streak = Math.max(...together.map(({ consecutiveFailures }) => consecutiveFailures));
+    const cause = together[0]?.last?.cause;
+    return `${naming(together.map(shown))}: ${streak >= STREAK ? `${streak} consecutive failures` : "last run failed"}${cause === undefined ? "" : `: ${cause}`}`;
+  });
+}
+
+function naming(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return `${names.length === 1 ? "collector" : `${names.length} collectors`} ${names.slice(0, MAX_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function lateReasons(shown: string, { overdue, checkpoint }: CollectorStatus): string[] {
+  return [...(overdue ? [`${shown}: the next run is overdue`] : []), ...(checkpoint?.stuck === true ? [`${shown}: stuck, ${humanDuration(checkpoint.lagMs)} behind`] : [])];
 }

@@ -3,7 +3,7 @@ import { Secret } from "../../../src/kernel/base/secret.ts";
 import { DeliveryLog } from "../../../src/kernel/telemetry/delivery-log.ts";
 import { compileOptions } from "../../../src/kernel/telemetry/options.ts";
 import { processResource } from "../../../src/kernel/telemetry/resource.ts";
-import { emptySignalLedger } from "../../../src/kernel/telemetry/status.ts";
+import { emptySignalLedger, noOtherWriters } from "../../../src/kernel/telemetry/status.ts";
 import type { LedgerView, SignalLedger } from "../../../src/kernel/telemetry/status.ts";
 import { classify } from "../../../src/kernel/telemetry/thread/error-class.ts";
 import { signalUrl } from "../../../src/kernel/telemetry/thread/exporters.ts";
@@ -51,7 +51,7 @@ describe("DeliveryLog", () => {
   const view = (metrics: Partial<SignalLedger>): LedgerView => ({
     signals: { metrics: { ...emptySignalLedger, ...metrics }, logs: emptySignalLedger, traces: emptySignalLedger }, snapshotsSkipped: 0, logs: { held: 0, capacity: 0, droppedQueueFull: 0 }, traces: { held: 0, capacity: 0, droppedQueueFull: 0 },
     exposition: { running: 0, gathers: 0, duplicateSeries: 0, conflictingFamilies: 0 },
-    cut: { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } }, pull: undefined,
+    cut: { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } }, pull: undefined, others: noOtherWriters,
   });
 
   it("writes the first failure of a class, a summary every five minutes, and the recovery", async () => {

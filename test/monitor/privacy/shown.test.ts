@@ -5,7 +5,7 @@ import type { SeriesScope } from "../../../src/kernel/telemetry/scope.ts";
 import { piiFilterCategory } from "../../../src/monitor/catalogue/publishing.ts";
 import { createRedaction } from "../../../src/monitor/privacy/redaction.ts";
 import { reportPrivacy } from "../../../src/monitor/privacy/report.ts";
-import { networkInstanceId, networkShown, resourcePrivacy } from "../../../src/monitor/privacy/shown.ts";
+import { networkInstanceId, networkShown } from "../../../src/monitor/privacy/shown.ts";
 import { createManualClock } from "../../kernel/supervisor/manual-clock.ts";
 import { categories, hiding } from "./fixtures.ts";
 
@@ -19,8 +19,8 @@ describe("What is on everything", () => {
   });
 
   it("takes the host's name from the resource", () => {
-    expect(processResource(resourcePrivacy(hiding("hostnames")))).not.toHaveProperty(["host.name"]);
-    expect(processResource(resourcePrivacy(hiding()))).toHaveProperty(["host.name"]);
+    expect(processResource({ hostnames: hiding("hostnames").hostnames })).not.toHaveProperty(["host.name"]);
+    expect(processResource({ hostnames: hiding().hostnames })).toHaveProperty(["host.name"]);
   });
 });
 

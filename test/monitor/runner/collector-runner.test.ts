@@ -87,8 +87,14 @@ describe("a collector at work", () => {
     expect(runner.status()).toMatchObject({ runs: 5, failures: 4, consecutiveFailures: 4, freshness: "warning", last: { error: expect.stringContaining("403") as string } });
     await clock.advance(2 * MINUTE_MS);
     expect([scope.series(devicesCount), runner.status().freshness, good]).toEqual([0, "stale", ["sample"]]);
-    expect(lines[0]).toMatch(/warn .*collector failed name=sample error=.*403/);
+    expect(lines.map((line) => line.replace(/^\S+ /, ""))).toEqual([
+      expect.stringMatching(/^warn .*the credential may not make this call; .* name=sample operation=device_posture status=403/),
+      expect.stringMatching(/^warn .*collector failed name=sample class=forbidden status=403 .*error=\{"type":"StewardError","code":"upstream","message":"[^"]*403[^"]*"\}\n$/),
+    ]);
     expect(tracker.operations("sample")[1]?.state).toBe("scope_denied");
+    fails = false;
+    await clock.advance(MINUTE_MS);
+    expect(lines.at(-1)).toMatch(/info .*collector recovered name=sample failed_runs=6 failed_for=6m0s\n$/);
   });
 
   it("calls a mistake of ours a panic and goes on", async () => {

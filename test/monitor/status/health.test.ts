@@ -31,6 +31,16 @@ describe("the verdict", () => {
     expect(verdict({ networks: [network([collector("devices", { ...failed, consecutiveFailures: 3 })])] }).reasons).toEqual(['collector "devices": 3 consecutive failures']);
   });
 
+  it("gives a cause that several collectors share once, and other causes apart", () => {
+    const refused = "the connection failed: ECONNREFUSED 127.0.0.1:8081 (http://127.0.0.1:8081)";
+    const failing = (name: string, cause: string, consecutiveFailures = 1) => collector(name, { last: { ...good, error: `${name}: ${cause}`, cause }, consecutiveFailures });
+    const names = ["acl", "contacts", "devices", "dns", "users"];
+    expect(verdict({ networks: [network([...names.map((name) => failing(name, refused)), failing("keys", "the credential may not do this (status 403) (http://127.0.0.1:8081)", 4)])] }).reasons).toEqual([
+      `5 collectors "acl", "contacts", "devices" and 2 more: last run failed: ${refused}`, 'collector "keys": 4 consecutive failures: the credential may not do this (status 403) (http://127.0.0.1:8081)',
+    ]);
+    expect(verdict({ networks: [network([failing("acl", refused, 3), failing("dns", refused, 1)], { prefix: "east/" })] }).reasons).toEqual([`2 collectors "east/acl", "east/dns": 3 consecutive failures: ${refused}`]);
+  });
+
   it("tells of a collector that is overdue or stuck beside its failure", () => {
     const late = collector("flowlogs", { overdue: true, checkpoint: { markMs: 0, lagMs: 3_603_000, stuck: true } });
     expect(verdict({ networks: [network([late])] }).reasons).toEqual(['collector "flowlogs": the next run is overdue', 'collector "flowlogs": stuck, 1h0m behind']);

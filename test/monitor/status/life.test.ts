@@ -41,14 +41,14 @@ describe("a network", () => {
     expect(users(await shown())).toMatchObject({ freshness_state: "ok", state: "supported", active: true, actionable: false });
     provider.answers.users = () => Promise.reject(failing(403));
     await stage.advance(MINUTE);
-    expect(await shown()).toMatchObject({ health: "degraded", health_reasons: ['collector "users": last run failed'] });
+    expect(await shown()).toMatchObject({ health: "degraded", health_reasons: ['collector "users": last run failed: the credential may not do this (status 403)'] });
     expect(users(await shown())).toMatchObject({ freshness_state: "ok", state: "scope_denied", actionable: true, last_error: expect.stringContaining("403") as string });
     await stage.advance(2 * MINUTE);
-    expect(await shown()).toMatchObject({ health_reasons: ['collector "users": 3 consecutive failures'] });
+    expect(await shown()).toMatchObject({ health_reasons: ['collector "users": 3 consecutive failures: the credential may not do this (status 403)'] });
     expect(users(await shown()).freshness_state).toBe("warning");
     provider.answers.users = () => new Promise(() => undefined);
     await stage.advance(3 * MINUTE);
-    expect((await shown()).health_reasons).toEqual(['collector "users": 3 consecutive failures', 'collector "users": the next run is overdue']);
+    expect((await shown()).health_reasons).toEqual(['collector "users": 3 consecutive failures: the credential may not do this (status 403)', 'collector "users": the next run is overdue']);
     expect(users(await shown())).toMatchObject({ freshness_state: "stale", overdue: true, next_run_in: "0s" });
     provider.answers.users = [];
     await stage.advance(12 * MINUTE);

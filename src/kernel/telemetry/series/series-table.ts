@@ -8,6 +8,7 @@ import type { AnyRow, AttributeValue, MetricCardinality, Redaction } from "../ty
 import type { Ceiling } from "./ceiling.ts";
 import { NO_ROW, SeriesColumns } from "./columns.ts";
 import { KeyMaker, parseLabelKey } from "./label-key.ts";
+import { SERIES_PREFIX } from "./cardinality-history.ts";
 import { RowIndex } from "./row-index.ts";
 
 /** Births and ends since the last drain. */
@@ -60,7 +61,9 @@ export class SeriesTable {
   index(row: AnyRow): RowIndex {
     const known = this.#indexes.get(row);
     if (known) return known;
-    const { perMetric, labelValues, redact } = this.#options;
+    const { labelValues, redact } = this.#options;
+    // One row per metric: bounded by the catalogue, and what tells of a limit must not meet it.
+    const perMetric = row.name.startsWith(SERIES_PREFIX) ? 0 : this.#options.perMetric;
     const index = new RowIndex(row, this.#options.rowNumber(row), { birthplace: { birth: (...birth) => this.#bear(...birth) }, keys: this.#keyMaker, redact, perMetric, labelValues });
     this.#indexes.set(row, index);
     this.#byRowNumber.set(index.rowNumber, index);

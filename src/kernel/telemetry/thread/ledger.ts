@@ -1,6 +1,6 @@
 /** The books of delivery: every request is entered once, with its outcome. */
-import type { ErrorClass, LedgerView, Observed, PullView, Signal, SignalLedger } from "../status.ts";
-import { emptySignalLedger } from "../status.ts";
+import type { ErrorClass, LedgerView, Observed, OtherWriters, PullView, Signal, SignalLedger } from "../status.ts";
+import { emptySignalLedger, noOtherWriters } from "../status.ts";
 
 const MESSAGE_CHARACTERS = 300;
 
@@ -22,6 +22,7 @@ export class Ledger {
   readonly #signals: Record<Signal, SignalLedger> = { metrics: emptySignalLedger, logs: emptySignalLedger, traces: emptySignalLedger };
   readonly #now: () => number;
   readonly #changed: () => void;
+  readonly #conceal: (text: string) => string;
   snapshotsSkipped = 0;
   droppedLogs = 0;
   droppedSpans = 0;
@@ -31,8 +32,10 @@ export class Ledger {
   readonly #cut = { body: { records: 0, bytes: 0 }, attribute: { records: 0, bytes: 0 } };
   #observed: Observed[] = [];
 
-  constructor(options: { readonly now: () => number; readonly changed: () => void }) {
+  /** `conceal` takes credentials out of a receiver's words before they are cut to length. */
+  constructor(options: { readonly now: () => number; readonly changed: () => void; readonly conceal?: (text: string) => string }) {
     this.#now = options.now;
+    this.#conceal = options.conceal ?? ((text) => text);
     this.#changed = options.changed;
   }
 
@@ -45,7 +48,7 @@ export class Ledger {
       : {
         ...common, failures: before.failures + 1, consecutiveFailures: before.consecutiveFailures + 1, itemsLost: before.itemsLost + items,
         failuresByClass: { ...before.failuresByClass, [failure.errorClass]: (before.failuresByClass[failure.errorClass] ?? 0) + 1 },
-        lastFailureMs: this.#now(), lastFailureClass: failure.errorClass, lastFailureMessage: failure.message.slice(0, MESSAGE_CHARACTERS),
+        lastFailureMs: this.#now(), lastFailureClass: failure.errorClass, lastFailureMessage: this.#conceal(failure.message).slice(0, MESSAGE_CHARACTERS),
       };
     this.#changed();
   }
@@ -87,13 +90,13 @@ export class Ledger {
     this.#changed();
   }
 
-  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number; readonly pull: PullView | undefined }): LedgerView {
+  view(now: { readonly logs: Held | undefined; readonly traces: Held | undefined; readonly scrapes: number; readonly pull: PullView | undefined; readonly others?: OtherWriters }): LedgerView {
     return {
       signals: { ...this.#signals }, snapshotsSkipped: this.snapshotsSkipped,
       logs: { held: now.logs?.held ?? 0, capacity: now.logs?.capacity ?? 0, droppedQueueFull: this.droppedLogs },
       traces: { held: now.traces?.held ?? 0, capacity: now.traces?.capacity ?? 0, droppedQueueFull: this.droppedSpans },
       exposition: { running: now.scrapes, gathers: this.gathers, duplicateSeries: this.duplicateSeries, conflictingFamilies: this.conflictingFamilies },
-      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } }, pull: now.pull,
+      cut: { body: { ...this.#cut.body }, attribute: { ...this.#cut.attribute } }, pull: now.pull, others: now.others ?? noOtherWriters,
     };
   }
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
+import { Concealment } from "../../base/concealment.ts";
 import { assert } from "../../base/errors.ts";
 import type { HostMessage, HostReply, WriterMessage, WriterReply } from "../messages.ts";
 import { signalUrl } from "./exporters.ts";
@@ -25,6 +26,7 @@ import { Scrapes } from "./scrapes.ts";
 import { SpanSink } from "./span-sink.ts";
 import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
+import { WriterFiguresByPort } from "./writer-figures.ts";
 import { logsOut, metricsOut, tracesOut } from "./ways-out.ts";
 import type { WayOutDeps } from "./ways-out.ts";
 import type { Signal } from "../status.ts";
@@ -44,16 +46,18 @@ const host: MessagePort = parentPort;
 const post = (message: HostReply, transfer: ArrayBuffer[] = []): void => host.postMessage(message, transfer);
 
 const scopes = new Set<RemoteScope>();
+const writerFigures: WriterFiguresByPort = new WriterFiguresByPort();
 const marks = new Map<number, PromiseWithResolvers<void>>();
 /** Scrapes whose mark has not come; bounded by the host's readers. */
 const waitingScrapes = new Set<number>();
 const httpStatusOf = watchHttpStatuses();
 const stopping = new AbortController();
 let announced = false;
-const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger });
+const concealment: Concealment = new Concealment();
+const ledger: Ledger = new Ledger({ now: Date.now, changed: announceLedger, conceal: (text) => concealment.apply(text) });
 const output: Output = new Output((id, text) => post({ type: "output", id, text }));
 const wayOut: WayOutDeps = {
-  clock: systemClock, output,
+  clock: systemClock, output, concealment,
   // What is told may have changed what stands in the books, e.g. the certificate.
   log: createPostedLog((line) => {
     post(line);
@@ -124,7 +128,7 @@ function announceLedger(): void {
 }
 
 function postLedger(): void {
-  post({ type: "ledger", ledger: ledger.view({ logs, traces, scrapes: scrapes.running, pull: pull?.view() }), observed: ledger.takeObserved() });
+  post({ type: "ledger", ledger: ledger.view({ logs, traces, scrapes: scrapes.running, pull: pull?.view(), others: writerFigures.view() }), observed: ledger.takeObserved() });
 }
 
 async function hearHost(message: HostMessage): Promise<void> {
@@ -175,14 +179,16 @@ function attach(port: MessagePort): void {
   const rows: RowTable = new Map();
   const own = new Map<number, RemoteScope>();
   const reply = (message: WriterReply): void => port.postMessage(message);
-  port.on("message", (message: WriterMessage) => hearWriter(message, { rows, own, reply }));
+  port.on("message", (message: WriterMessage) => hearWriter(message, { port, rows, own, reply }));
   port.on("close", () => {
+    writerFigures.close(port);
     for (const scope of own.values()) closeScope(scope);
     own.clear();
   });
 }
 
 interface Writer {
+  readonly port: MessagePort;
   readonly rows: RowTable;
   readonly own: Map<number, RemoteScope>;
   readonly reply: (message: WriterReply) => void;
@@ -191,6 +197,10 @@ interface Writer {
 function hearWriter(message: WriterMessage, writer: Writer): void {
   if (message.type === "mark") return passMark(message.mark);
   if (message.type === "scope") return openScope(message, writer);
+  if (message.type === "figures") {
+    writerFigures.set(writer.port, message.figures);
+    return announceLedger();
+  }
   if (message.type === "rows") return message.rows.forEach((row) => writer.rows.set(row.number, row));
   if (message.type === "logs") {
     for (const record of message.records) {

@@ -4,6 +4,7 @@ import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Clock } from "../../base/clock.ts";
+import type { Concealment } from "../../base/concealment.ts";
 import type { Log } from "../../base/log.ts";
 import type { Signal } from "../status.ts";
 import { type Exporter, logExporter, metricExporter, traceExporter } from "./exporters.ts";
@@ -19,6 +20,8 @@ export interface WayOutDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly output: Output;
+  /** Gets the credentials of every target, renewed ones included. */
+  readonly concealment: Concealment;
 }
 
 /** The way of metrics. */
@@ -44,8 +47,12 @@ interface Networked<T> extends WayOutDeps {
   readonly tooLarge: SizeCheck<T> | undefined;
 }
 
-function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge }: Networked<T>): Exporter<T> {
-  const renewing = new Renewing(target, { clock, log, signal, make: (renewed) => make(renewed, clock) });
+function networked<T>(signal: Signal, target: WireTarget, { clock, log, make, tooLarge, concealment }: Networked<T>): Exporter<T> {
+  const open = (used: WireTarget): Exporter<T> => {
+    concealment.add([...Object.values(used.headers), ...(used.tls.key === undefined ? [] : [used.tls.key])]);
+    return make(used, clock);
+  };
+  const renewing = new Renewing(target, { clock, log, signal, make: open });
   return {
     export(items, done) {
       const error = tooLarge?.(items);

@@ -1,0 +1,36 @@
+/** Adds up the figures of all writers but the host's own. What a writer dropped stays counted when its thread is gone. */
+import type { WriterFigures } from "../messages.ts";
+import type { OutboxStatus } from "../outbox.ts";
+import { noOtherWriters, type OtherWriters } from "../status.ts";
+
+/** The figures by writer. */
+export class WriterFiguresByPort {
+  readonly #current = new Map<object, WriterFigures>();
+  #gone: Pick<OtherWriters, "logs" | "traces"> = noOtherWriters;
+
+  /** `port` stands for the writer. */
+  set(port: object, figures: WriterFigures): void {
+    this.#current.set(port, figures);
+  }
+
+  close(port: object): void {
+    const figures = this.#current.get(port);
+    if (figures === undefined) return;
+    this.#current.delete(port);
+    this.#gone = { logs: sum([this.#gone.logs, losses(figures.logs)]), traces: sum([this.#gone.traces, losses(figures.spans)]) };
+  }
+
+  view(): OtherWriters {
+    const all = [...this.#current.values()];
+    return { logs: sum([this.#gone.logs, ...all.map(({ logs }) => logs)]), traces: sum([this.#gone.traces, ...all.map(({ spans }) => spans)]), series: all.flatMap(({ series }) => series) };
+  }
+}
+
+function losses({ dropped, lost }: OutboxStatus): OutboxStatus {
+  return { held: 0, capacity: 0, dropped, lost };
+}
+
+function sum(all: readonly OutboxStatus[]): OutboxStatus {
+  const of = (name: keyof OutboxStatus): number => all.reduce((total, each) => total + each[name], 0);
+  return { held: of("held"), capacity: of("capacity"), dropped: of("dropped"), lost: of("lost") };
+}

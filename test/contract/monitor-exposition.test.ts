@@ -1,0 +1,67 @@
+import { afterAll, expect, it, vi } from "vitest";
+import { startReceiver } from "../support/otlp/receiver.ts";
+import { parseExposition } from "../kernel/telemetry/exposition-parser.ts";
+import { removeTemporaryFolders, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+import { bothNetworks, startEstate, type Section } from "./monitor-estate.ts";
+
+afterAll(removeTemporaryFolders);
+
+type Samples = ReturnType<typeof parseExposition>["samples"];
+
+async function pulled(daemon: Daemon): Promise<Samples> {
+  const address = daemon.stderr.map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined);
+  return parseExposition(await (await fetch(`http://${address}/metrics`)).text()).samples;
+}
+
+const own = (): Section => ({ gateway: { listen: "127.0.0.1:0" }, state: { directory: temporaryFolder() }, services: { dedup: false, tokens: false }, scrape: { enabled: true, listen: "127.0.0.1:0" } });
+const of = (samples: Samples, name: string, labels: Readonly<Record<string, string>> = {}): Samples => samples.filter((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value));
+
+it("each live metric of each network has its row of series, and one at its limit says so", { timeout: 60_000 }, async () => {
+  await using estate = await startEstate();
+  const { cardinality, ...others } = bothNetworks(estate);
+  const daemon = await startDaemon({ config: JSON.stringify({ ...own(), ...others, cardinality: { ...(cardinality as Section), metric_limit: 10 } }) });
+  const counted = new Map<string, number>();
+  let samples: Samples = [];
+  await vi.waitFor(async () => {
+    samples = await pulled(daemon);
+    expect(of(samples, "svc_series_overflowing_ratio", { metric_name: "vpn.device.online", vpn_network: "corp.test" })[0]?.value).toBe(1);
+    expect(of(samples, "svc_series_active", { metric_name: "vpn.devices.count", vpn_network: "home" })).toHaveLength(1);
+    expect(of(samples, "svc_series_active").length).toBeGreaterThan(150);
+  }, { timeout: 40_000, interval: 200 });
+  for (const { labels, value } of of(samples, "svc_series_active")) counted.set(`${labels["vpn_network"] ?? ""} ${labels["metric_name"]}`, value);
+  for (const network of ["corp.test", "home"]) {
+    const online = of(samples, "vpn_device_online_ratio", { vpn_network: network }).length;
+    expect([network, online, counted.get(`${network} vpn.device.online`)]).toEqual([network, 10, 10]);
+    expect(of(samples, "svc_series_limit", { vpn_network: network })[0]?.value).toBe(10);
+    const sum = (name: string): number => of(samples, name, { vpn_network: network }).reduce((total, { value }) => total + value, 0);
+    expect([network, sum("svc_series_by_group")]).toEqual([network, sum("svc_series_active")]);
+  }
+  // The monitor's thread has series of no network, which stand beside those of the process.
+  expect(counted.get(" svc.config.valid")).toBe(1);
+  expect(counted.get(" svc.build_info")).toBe(1);
+  const ownGroup = of(samples, "svc_series_by_group", { metric_group: "Self-observability" }).filter(({ labels }) => labels["vpn_network"] === undefined);
+  expect(ownGroup).toHaveLength(1);
+  const names = of(samples, "svc_series_active").map(({ labels }) => JSON.stringify(labels));
+  expect(new Set(names).size).toBe(names.length);
+  expect(of(samples, "svc_metrics_gather_errors_total")[0]?.value ?? 0).toBe(0);
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("log records that the monitor's thread had to drop are counted", { timeout: 60_000 }, async () => {
+  await using estate = await startEstate();
+  const receiver = await startReceiver({ protocol: "http" });
+  const release = Promise.withResolvers<void>();
+  receiver.answer = { kind: "hold", until: release.promise };
+  const config = { ...own(), ...bothNetworks(estate), otlp: { endpoint: receiver.endpoint, metric_interval: "300ms", batch: { logs: { max_queue_size: 8, export_max_batch_size: 4 } } } };
+  const daemon = await startDaemon({ config: JSON.stringify(config) });
+  const dropped = async (): Promise<number> => of(await pulled(daemon), "svc_processor_dropped_total", { signal: "logs", reason: "queue_full" })[0]?.value ?? 0;
+  const capacity = async (): Promise<number> => of(await pulled(daemon), "svc_processor_queue_capacity_ratio", { signal: "logs" })[0]?.value ?? 0;
+  // The history of the audit log alone is more than two queues of eight hold.
+  await vi.waitFor(async () => expect(await dropped()).toBeGreaterThan(50), { timeout: 40_000, interval: 100 });
+  // The main thread's, the monitor's, and the exporter's.
+  expect(await capacity()).toBe(24);
+  release.resolve();
+  receiver.answer = { kind: "accept" };
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  await receiver.close();
+});
