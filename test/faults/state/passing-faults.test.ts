@@ -54,12 +54,12 @@ async function progress(writer: Writer): Promise<void> {
 
 describe.skipIf(noInjector !== undefined)("a store", () => {
   const operations: readonly (readonly Operation[])[] = [["data"], ["flush"], ["dsync"], ["dsynclate"], ["data", "dsynclate"], ["data", "dsync", "flush", "size", "open"]];
-  it.each(operations)("whose disk fails on %s %s %s goes on when it works again, with every acknowledged write", { timeout: 120_000 }, async (...failing) => {
+  it.each(operations.map((failing) => [failing.join(", "), failing] as const))("whose disk fails on %s goes on when it works again, with every acknowledged write", { timeout: 120_000 }, async (_name, failing) => {
     const injector = createInjector();
     const writer = await startWriter(injector);
     for (const error of ERRORS as readonly ErrorName[]) {
       const before = injector.hits();
-      injector.fail(writer.path, error, failing.filter((each) => each !== undefined));
+      injector.fail(writer.path, error, failing);
       await vi.waitFor(() => expect([error, injector.hits() > before + 2, writer.state().healthy]).toEqual([error, true, false]), { timeout: BACK_MS });
       injector.stop();
       await progress(writer);
