@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { StewardError, toStewardError } from "../base/errors.ts";
+import { toStewardError, type StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { houseText, OPEN_MARKER } from "./house.ts";
 import { lmdbError } from "./lmdb-file.ts";
@@ -83,7 +83,7 @@ export class Recovery {
       await this.#fail(toStewardError(thrown));
       return there ? "adopt" : "refused";
     }
-    if (there) log.warn("a write failed once; the store was checked, reopened and has it now", { error: group.error, path: file.path });
+    if (there) log.warn("a write failed once; the store was checked, reopened and has it now", { reason: group.error.message, path: file.path });
     return there ? "stored" : "refused";
   }
 
@@ -126,11 +126,11 @@ export class Recovery {
 
   async #fail(error: StewardError): Promise<void> {
     const { clock, log, file } = this.#deps;
-    if (this.failure?.message !== error.message) log.error("the store takes no writes", { error, path: file.path, remedy: error.remedy });
+    if (this.failure?.message !== error.message) log.error("the store takes no writes", { reason: error.message, remedy: error.remedy, path: file.path, ...(error.code === "internal" ? { error } : {}) });
     this.failure = error;
     if (error.code === "corrupt" || this.#stopped) return; // a damaged file needs a person
     // LMDB serves no readers in an environment that it gave up.
-    if (!this.#fresh) await this.#reopen().catch((thrown: unknown) => log.debug("the store could not be reopened", { error: thrown, path: file.path }));
+    if (!this.#fresh) await this.#reopen().catch((thrown: unknown) => log.debug("the store could not be reopened", { reason: toStewardError(thrown).message, path: file.path }));
     this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
       this.#attempt = this.#tryAgain();
     });

@@ -4,7 +4,7 @@
  * disturb the others; one flush serves a whole group, and nobody is told before it (docs/decisions/state-flushed.md).
  */
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { assert, ownWords, StewardError, toStewardError } from "../base/errors.ts";
+import { assert, ownWords, StewardError, toStewardError, type Code } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { censusKey, houseText, KEY_WRITES } from "./house.ts";
@@ -15,10 +15,11 @@ import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
 import { HOUSE } from "./table.ts";
 import { FileTx } from "./transaction.ts";
+import { holds } from "./write-group.ts";
+import type { Done, Group, Pending } from "./write-group.ts";
 import type { Reserve } from "./reserve.ts";
 import type { WriteOptions } from "./types.ts";
 import { Unstored, writeOf } from "./unstored.ts";
-import type { Write } from "./unstored.ts";
 
 /** Changes that may wait in line, and their bytes as far as the latest changes tell. */
 export const QUEUE_CHANGES: number = 10_000;
@@ -35,6 +36,8 @@ const GROUP_WRITES = 10_000;
 const STRETCH_MS = 8;
 /** Share of the ceiling that may be in use before puts are refused; the rest is room for pages that commits free. */
 const USABLE_SHARE = 0.9;
+/** Failures of the disk and its like: their stack says nothing. */
+const EXPECTED: ReadonlySet<Code> = new Set(["disk_full", "not_ready"]);
 /** The most that one write adds to a file beside its value: a page on each level of its tree and of the tree of free pages. */
 const WRITE_BYTES = 16 * 4096;
 /** How often readers of processes that died are looked for; they would keep pages from being used again. */
@@ -57,35 +60,6 @@ export interface WriteQueueDeps {
   readonly lost?: () => StewardError | undefined;
   /** Gives how long to rest after a group, see `Pace`. */
   readonly restMs?: (group: StoredGroup) => number;
-}
-
-interface Pending {
-  readonly urgent: boolean;
-  readonly guard: (() => void) | undefined;
-  readonly run: (tx: FileTx) => unknown;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** Ran before, in a group that the full disk did not take. */
-  again?: boolean;
-}
-
-interface Done {
-  readonly pending: Pending;
-  readonly value: unknown;
-  readonly effects: (() => void)[];
-}
-
-/** Changes that ran and are stored together. */
-interface Group {
-  readonly done: Done[];
-  readonly writes: Write[];
-  /** Rows of the tables whose count they changed. */
-  readonly rows: Map<string, number>;
-  bytes: number;
-  /** What running them took of the main thread. */
-  ranMs: number;
-  /** Why the file takes deletions only; looked at once for each group. */
-  readonly full: StewardError | undefined;
 }
 
 /** Runs changes in order, grouped. */
@@ -402,7 +376,7 @@ export class WriteQueue {
     this.#unstored.clear();
     // A lost file is looked at anew each time; after a recovery two writes have just shown whether the file takes them.
     this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
-    log.error("a write could not be stored", { error, path: file.path, changes: group.done.length + behind.length });
+    log.error("a write could not be stored", { ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }), path: file.path, changes: group.done.length + behind.length });
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
     const again: Pending[] = [];
@@ -442,15 +416,6 @@ export class WriteQueue {
 
   #exhausted(): StewardError {
     return new StewardError("exhausted", `more changes wait for ${this.#deps.file.path} than it can store`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
-  }
-}
-
-function holds(guard: (() => void) | undefined): boolean {
-  try {
-    guard?.();
-    return true;
-  } catch {
-    return false; // the group is refused, and its change with it
   }
 }
 

@@ -165,7 +165,7 @@ async function saltOf(env: Env, ids: Ids, filePath: string): Promise<Uint8Array>
 function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
   const fault = diskFaultOf(thrown);
-  const code = fault?.kind === "full" ? "disk_full" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
+  const code = fault?.kind === "full" ? "disk_full" : fault !== undefined ? "not_ready" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
   return new StewardError(code, `the audit device ${info.path} (${name}) does not take records: ${fault?.why ?? ownWords(cause)}; nothing is done without its record`, {
     rule: "audit", remedy: fault?.remedy ?? cause.remedy ?? "see that the file can be written", cause: thrown,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
