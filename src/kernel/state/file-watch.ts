@@ -3,7 +3,8 @@
  * writing into a file that was deleted, renamed or replaced, and what is acknowledged then is gone at the next start.
  *
  * The path is looked at with one `stat` before and one after each commit. A file whose time of change is not that of our last commit
- * is compared by the transaction number of its newest meta page, so that a mere `touch` is harmless.
+ * is judged by the transaction number of its newest meta page, so that a mere `touch` is harmless: LMDB counts one or two transactions for
+ * each of our commits, and an older copy or another store has fewer or more.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
 import { StewardError } from "../base/errors.ts";
@@ -40,7 +41,10 @@ class Watch implements FileWatch {
   readonly #descriptor: number;
   readonly #pageSize: number;
   #seen: BigIntStats;
-  #txn: number;
+  /** The transaction number that the file had, and our commits since: those that LMDB stored, and all. */
+  readonly #firstTxn: number;
+  #stored = 0;
+  #tried = 0;
   /** Commits under way: they change the file themselves. */
   #commits = 0;
   #closed = false;
@@ -51,7 +55,7 @@ class Watch implements FileWatch {
     try {
       this.#pageSize = readMeta(this.#read(0, META_BYTES)).pageSize;
       this.#seen = fstatSync(this.#descriptor, { bigint: true });
-      this.#txn = this.#newestTxn();
+      this.#firstTxn = this.#newestTxn() ?? 0;
     } catch (error) {
       closeSync(this.#descriptor);
       throw error;
@@ -63,7 +67,7 @@ class Watch implements FileWatch {
     const found = this.#look();
     if (found instanceof StewardError) return found;
     if (this.#commits > 0 || found.mtimeNs === this.#seen.mtimeNs) return undefined;
-    if (this.#newestTxnOrNone() !== this.#txn) return this.#refusal("was overwritten while Steward had it open");
+    if (!this.#isOurs(this.#newestTxn())) return this.#refusal("was overwritten while Steward had it open");
     this.#seen = found;
     return undefined;
   }
@@ -72,14 +76,16 @@ class Watch implements FileWatch {
     const before = this.lost();
     if (before !== undefined) throw before;
     this.#commits += 1;
+    this.#tried += 1;
+    let after: BigIntStats | StewardError | undefined;
     let result: T;
     try {
       result = await store();
+      this.#stored += 1;
     } finally {
       this.#commits -= 1;
-      this.#noteCommit();
+      after = this.#afterCommit();
     }
-    const after = this.#look();
     if (!(after instanceof StewardError)) return result;
     throw new StewardError(after.code, after.message, { rule: LOST_MEANWHILE, ...(after.remedy === undefined ? {} : { remedy: after.remedy }) });
   }
@@ -90,11 +96,12 @@ class Watch implements FileWatch {
     closeSync(this.#descriptor);
   }
 
-  /** Of the open file, wherever it is by now; what a failed commit left counts as ours, too. */
-  #noteCommit(): void {
-    if (this.#closed) return;
-    this.#seen = fstatSync(this.#descriptor, { bigint: true });
-    this.#txn = this.#newestTxnOrNone() ?? this.#txn;
+  /** What a failed commit left counts as ours, too, and so does what a lost file got. */
+  #afterCommit(): BigIntStats | StewardError | undefined {
+    if (this.#closed) return undefined;
+    const found = this.#look();
+    this.#seen = found instanceof StewardError ? fstatSync(this.#descriptor, { bigint: true }) : found;
+    return found;
   }
 
   #look(): BigIntStats | StewardError {
@@ -114,17 +121,18 @@ class Watch implements FileWatch {
     return new StewardError("not_ready", `${this.#path} ${what}; nothing more is written to it`, { rule: STORE_FILE, remedy: RESTORE });
   }
 
-  #newestTxnOrNone(): number | undefined {
-    try {
-      return this.#newestTxn();
-    } catch {
-      return undefined; // it holds something else by now
-    }
+  #isOurs(txn: number | undefined): boolean {
+    return txn !== undefined && txn >= this.#firstTxn + this.#stored && txn <= this.#firstTxn + 2 * this.#tried;
   }
 
-  #newestTxn(): number {
-    const bytes = this.#read(0, this.#pageSize + META_BYTES);
-    return Math.max(readMeta(bytes.subarray(0, META_BYTES)).txn, readMeta(bytes.subarray(this.#pageSize)).txn);
+  /** Undefined when the file holds something else by now. */
+  #newestTxn(): number | undefined {
+    try {
+      const bytes = this.#read(0, this.#pageSize + META_BYTES);
+      return Math.max(readMeta(bytes.subarray(0, META_BYTES)).txn, readMeta(bytes.subarray(this.#pageSize)).txn);
+    } catch {
+      return undefined;
+    }
   }
 
   #read(at: number, length: number): Buffer {

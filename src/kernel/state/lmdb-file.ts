@@ -237,8 +237,12 @@ export function lmdbError(cause: unknown, path: string): StewardError {
 
 // LMDB reports a write that was cut short by a full disk as an input/output error.
 function isFull(path: string): boolean {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize < SHORT_OF_SPACE_BYTES;
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < SHORT_OF_SPACE_BYTES;
+  } catch {
+    return false; // a disk that cannot even be asked fails otherwise
+  }
 }
 
 function pagesOf(counts: PageCounts): number {

@@ -15,10 +15,11 @@ import type { StoredGroup } from "./pace.ts";
 import type { Outcome, Recovery } from "./reopen.ts";
 import { HOUSE } from "./table.ts";
 import { FileTx } from "./transaction.ts";
+import { holds } from "./write-group.ts";
+import type { Done, Group, Pending } from "./write-group.ts";
 import type { Reserve } from "./reserve.ts";
 import type { WriteOptions } from "./types.ts";
 import { Unstored, writeOf } from "./unstored.ts";
-import type { Write } from "./unstored.ts";
 
 /** Changes that may wait in line, and their bytes as far as the latest changes tell. */
 export const QUEUE_CHANGES: number = 10_000;
@@ -59,35 +60,6 @@ export interface WriteQueueDeps {
   readonly lost?: () => StewardError | undefined;
   /** Gives how long to rest after a group, see `Pace`. */
   readonly restMs?: (group: StoredGroup) => number;
-}
-
-interface Pending {
-  readonly urgent: boolean;
-  readonly guard: (() => void) | undefined;
-  readonly run: (tx: FileTx) => unknown;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** Ran before, in a group that the full disk did not take. */
-  again?: boolean;
-}
-
-interface Done {
-  readonly pending: Pending;
-  readonly value: unknown;
-  readonly effects: (() => void)[];
-}
-
-/** Changes that ran and are stored together. */
-interface Group {
-  readonly done: Done[];
-  readonly writes: Write[];
-  /** Rows of the tables whose count they changed. */
-  readonly rows: Map<string, number>;
-  bytes: number;
-  /** What running them took of the main thread. */
-  ranMs: number;
-  /** Why the file takes deletions only; looked at once for each group. */
-  readonly full: StewardError | undefined;
 }
 
 /** Runs changes in order, grouped. */
@@ -444,15 +416,6 @@ export class WriteQueue {
 
   #exhausted(): StewardError {
     return new StewardError("exhausted", `more changes wait for ${this.#deps.file.path} than it can store`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
-  }
-}
-
-function holds(guard: (() => void) | undefined): boolean {
-  try {
-    guard?.();
-    return true;
-  } catch {
-    return false; // the group is refused, and its change with it
   }
 }
 

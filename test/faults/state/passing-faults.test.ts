@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../../contract/daemon.ts";
 import { createInjector, ERRORS, noInjector, type ErrorName, type Injector, type Operation } from "../inject/injector.ts";
 import type { StoreWriterReport } from "../inject/store-writer.ts";
@@ -21,7 +21,7 @@ interface Writer {
   readonly end: () => Promise<StoreWriterReport>;
 }
 
-async function startWriter(injector: Injector): Promise<Writer> {
+async function startWriter(injector: Injector, onTestFinished: (end: () => void) => void): Promise<Writer> {
   const directory = temporaryFolder();
   const child = spawn(process.execPath, [join(import.meta.dirname, "../inject/store-writer.ts"), directory], { env: { PATH: process.env["PATH"] ?? "", ...injector.env }, stdio: ["pipe", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -54,12 +54,13 @@ async function progress(writer: Writer): Promise<void> {
 
 describe.skipIf(noInjector !== undefined)("a store", () => {
   const operations: readonly (readonly Operation[])[] = [["data"], ["flush"], ["dsync"], ["dsynclate"], ["data", "dsynclate"], ["data", "dsync", "flush", "size", "open"]];
-  it.each(operations)("whose disk fails on %s %s %s goes on when it works again, with every acknowledged write", { timeout: 120_000 }, async (...failing) => {
+  // Side by side: they wait most of the time.
+  it.concurrent.for(operations.map((failing) => [failing.join(", "), failing] as const))("whose disk fails on %s goes on when it works again, with every acknowledged write", { timeout: 120_000 }, async ([, failing], { onTestFinished }) => {
     const injector = createInjector();
-    const writer = await startWriter(injector);
+    const writer = await startWriter(injector, onTestFinished);
     for (const error of ERRORS as readonly ErrorName[]) {
       const before = injector.hits();
-      injector.fail(writer.path, error, failing.filter((each) => each !== undefined));
+      injector.fail(writer.path, error, failing);
       await vi.waitFor(() => expect([error, injector.hits() > before + 2, writer.state().healthy]).toEqual([error, true, false]), { timeout: BACK_MS });
       injector.stop();
       await progress(writer);

@@ -260,7 +260,7 @@ describe("a device that does not take records", () => {
     let broken = false;
     const { audit } = await createAuditBench([plain], { flush: () => (broken ? Promise.reject(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" })) : Promise.resolve()) });
     broken = true;
-    await expect(audit.request(request)).rejects.toMatchObject({ code: "internal", message: expect.stringMatching(/audit device file\/ \(audit\.log\).*input\/output errors/) as string, rule: "audit" });
+    await expect(audit.request(request)).rejects.toMatchObject({ code: "not_ready", message: expect.stringMatching(/audit device file\/ \(audit\.log\).*input\/output errors/) as string, rule: "audit" });
     expect(audit.health()).toMatchObject({ ok: false });
     broken = false;
     await audit.request(request);
