@@ -17,6 +17,9 @@ import { checkPolicies, grantOf, sanitized, tokenTypeOf } from "../grants.ts";
 import type { ApproleContext } from "./context.ts";
 import { isOver, isSpent } from "./secret-id-paths.ts";
 
+/** In place of the name of a role that does not exist; no role has a slash in its name. */
+const UNKNOWN_ROLE = "/";
+
 /** The login. */
 export function loginPath(context: ApproleContext): Path {
   return definePath({
@@ -40,8 +43,10 @@ async function login(context: ApproleContext, { fields, remote, mountPoint }: Pa
   const role = await storage.byRoleId(roleId);
   if (role === undefined) {
     // The same steps as with a role, so that the time does not tell which of the two was wrong.
-    await storage.secretId("unknown", secretId);
-    throw mismatch();
+    return await lock(UNKNOWN_ROLE, async () => {
+      await storage.secretId(UNKNOWN_ROLE, secretId);
+      throw mismatch();
+    });
   }
   const secret = role.row.bindSecretId ? await lock(role.name, () => takeUse(context, role, { secretId, remote })) : undefined;
   if (!admits(role.row.secretIdBoundCidrs, remote?.address)) throw mismatch();
