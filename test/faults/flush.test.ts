@@ -154,8 +154,9 @@ function recordsOf(written: readonly Written[]): number {
 }
 
 describe.skipIf(library === undefined)("on the disk before the answer is", () => {
-  it.each(tokensWrites)("$name, and its audit records", { timeout: 30_000 }, async ({ commits = 1, goesOn = false, request }) => {
-    const [method, url, asking] = await request();
+  it.each(tokensWrites)("$name, and its audit records", { timeout: 30_000 }, async (write) => {
+    const { commits = 1, goesOn = false } = write;
+    const [method, url, asking] = await write.request();
     const { before, after, answer } = await acknowledged(() => vault.ask(method, url, asking));
     expect([answer.status, commitsOf(before, path("tokens.mdb"))]).toEqual([expect.toBeOneOf([200, 202, 204]), expect.toSatisfy((count: number) => count >= commits, `at least ${commits} commits`)]);
     expect(recordsOf(before)).toBeGreaterThanOrEqual(2);
