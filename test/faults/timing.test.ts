@@ -1,8 +1,10 @@
+/** The one comparison of secrets, measured by itself; `timing-requests.test.ts` measures requests to a running daemon. */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { equalSecrets } from "../../src/kernel/base/secret.ts";
+import { LEAKAGE_BAR, welch } from "../support/welch.ts";
 
 const root = join(import.meta.dirname, "../..");
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
@@ -11,10 +13,6 @@ const SAMPLES = LONG ? 100_000 : 4_000;
 const TRIES = LONG ? 3 : 6;
 /** Rounds in one sample, so that the clock's own step does not decide. */
 const ROUNDS = 4;
-/** The bar of leakage assessment: beyond it a difference is no accident (ISO/IEC 17825). */
-const BAR = 4.5;
-/** Samples slower than this share of all were interrupted and tell of the machine (dudect, Reparaz et al. 2017). */
-const KEPT = 0.9;
 
 type Compare = (left: string, right: string) => boolean;
 type Class = "first byte wrong" | "last byte wrong" | "wrong length" | "right";
@@ -63,21 +61,6 @@ function measure(compare: Compare, secret: string, samples: number): Map<Class, 
   return times;
 }
 
-/** Welch's t of two classes, both cut at one limit. */
-function welch(left: Float64Array, right: Float64Array): number {
-  const pooled = Float64Array.from([...left, ...right]).sort();
-  const limit = pooled[Math.floor(pooled.length * KEPT)] ?? Infinity;
-  const [a, b] = [moments(left, limit), moments(right, limit)];
-  return (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count);
-}
-
-function moments(all: Float64Array, limit: number): { count: number; mean: number; variance: number } {
-  const kept = all.filter((value) => value <= limit);
-  const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length;
-  const variance = kept.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (kept.length - 1);
-  return { count: kept.length, mean, variance };
-}
-
 /** The largest |t| over all pairs of classes. */
 function worst(compare: Compare, secret: string, samples: number): { t: number; pair: string } {
   const columns = [...measure(compare, secret, samples)];
@@ -88,7 +71,7 @@ function worst(compare: Compare, secret: string, samples: number): { t: number; 
 /** The least of several tries: what leaks does so each time. */
 function leastOf(compare: Compare, secret: string): { t: number; pair: string } {
   let least = worst(compare, secret, SAMPLES);
-  for (let tries = 1; least.t >= BAR && tries < TRIES; tries += 1) {
+  for (let tries = 1; least.t >= LEAKAGE_BAR && tries < TRIES; tries += 1) {
     const again = worst(compare, secret, SAMPLES);
     if (again.t < least.t) least = again;
   }
@@ -119,11 +102,11 @@ describe("the comparison of secrets", () => {
   it("takes the same time wherever the difference is: Welch's t stays under 4.5", { timeout: 300_000 }, () => {
     const { t, pair } = leastOf(equalSecrets, secret);
     if (LONG) process.stdout.write(`${SAMPLES} samples a class: worst |t| ${t.toFixed(2)} (${pair})\n`);
-    expect([t < BAR, t, pair]).toEqual([true, t, pair]);
+    expect([t < LEAKAGE_BAR, t, pair]).toEqual([true, t, pair]);
   });
 
   it("is measured finely enough to find a comparison that leaves early", { timeout: 300_000 }, () => {
-    for (const compare of [leaky, tellsLength]) expect(leastOf(compare, secret).t).toBeGreaterThan(BAR);
+    for (const compare of [leaky, tellsLength]) expect(leastOf(compare, secret).t).toBeGreaterThan(LEAKAGE_BAR);
   });
 });
 

@@ -3,7 +3,8 @@
  *
  *   SHIM_LOG    path of the log, appended to
  *   SHIM_UNDER  only regular files whose path begins with this
- *   SHIM_DELAY  path of a file of 8 bytes: milliseconds before each flush begins, a little-endian integer, mapped and read at each flush
+ *   SHIM_DELAY  path of a file of 8 bytes: milliseconds before each synchronous write, and three times that before each flush; a
+ *               little-endian integer, mapped and read each time. So a commit takes four times as long as a line of the audit.
  *
  * A line is one of
  *   write PATH    bytes were handed to the kernel and may be lost
@@ -91,8 +92,8 @@ static void say_socket(int fd) {
   say("socket", ports);
 }
 
-static void wait_before_flush(void) {
-  int64_t ms = delay_ms == NULL ? 0 : *delay_ms;
+static void wait_for_disk(int times) {
+  int64_t ms = delay_ms == NULL ? 0 : *delay_ms * times;
   struct timespec time = {ms / 1000, (ms % 1000) * 1000000};
   if (ms > 0) nanosleep(&time, NULL);
 }
@@ -107,7 +108,7 @@ static int is_synchronous(int fd) {
   char path[PATH_MAX];                                        \
   int is_file = file_of(fd, path);                            \
   int synchronous = is_file && is_synchronous(fd);            \
-  if (synchronous) wait_before_flush();                       \
+  if (synchronous) wait_for_disk(1);                           \
   if (!is_file) say_socket(fd);                               \
   ssize_t written = call;                                     \
   if (is_file && written > 0) say(synchronous ? "dsync" : "write", path); \
@@ -162,12 +163,12 @@ static int flushed(int fd, int result) {
 
 int fsync(int fd) {
   REAL(int, "fsync", int);
-  wait_before_flush();
+  wait_for_disk(3);
   return flushed(fd, real(fd));
 }
 
 int fdatasync(int fd) {
   REAL(int, "fdatasync", int);
-  wait_before_flush();
+  wait_for_disk(3);
   return flushed(fd, real(fd));
 }

@@ -33,7 +33,7 @@ export function createFlushLog(library: string, under: string): FlushLog {
     for (let before = -1, count = lines().length; ; count = lines().length) {
       if (count === before) return count;
       before = count;
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS + 2 * delayMs));
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS + 3 * delayMs));
     }
   };
   return {

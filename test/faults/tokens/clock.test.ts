@@ -29,26 +29,26 @@ interface Made {
   readonly madeAtMs: number;
 }
 
-async function make({ ask }: VaultDaemon, ttlSeconds: number): Promise<Made> {
-  const created = async (body: object): Promise<string> => (await ask("POST", "auth/token/create", { body: { ttl: `${ttlSeconds}s`, ...body } })).json.auth.client_token as string;
+async function make(vault: VaultDaemon, ttlSeconds: number): Promise<Made> {
+  const created = async (body: object): Promise<string> => (await vault.ask("POST", "auth/token/create", { body: { ttl: `${ttlSeconds}s`, ...body } })).json.auth.client_token as string;
   const madeAtMs = performance.now();
-  await ask("POST", "sys/auth/approle", { body: { type: "approle" } });
-  await ask("POST", "auth/approle/role/app", { body: { token_ttl: "1h", token_policies: "default" } });
+  await vault.ask("POST", "sys/auth/approle", { body: { type: "approle" } });
+  await vault.ask("POST", "auth/approle/role/app", { body: { token_ttl: "1h", token_policies: "default" } });
   return {
     madeAtMs, service: await created({}), batch: await created({ type: "batch" }),
-    wrapping: (await ask("GET", "sys/policies/acl/default", { headers: { "x-vault-wrap-ttl": `${ttlSeconds}s` } })).json.wrap_info.token as string,
-    roleId: (await ask("GET", "auth/approle/role/app/role-id")).json.data.role_id as string,
-    secretId: (await ask("POST", "auth/approle/role/app/secret-id", { body: { ttl: `${ttlSeconds}s` } })).json.data.secret_id as string,
+    wrapping: (await vault.ask("GET", "sys/policies/acl/default", { headers: { "x-vault-wrap-ttl": `${ttlSeconds}s` } })).json.wrap_info.token as string,
+    roleId: (await vault.ask("GET", "auth/approle/role/app/role-id")).json.data.role_id as string,
+    secretId: (await vault.ask("POST", "auth/approle/role/app/secret-id", { body: { ttl: `${ttlSeconds}s` } })).json.data.secret_id as string,
   };
 }
 
 /** Which of them still work. */
-async function working({ ask }: VaultDaemon, made: Made): Promise<string[]> {
+async function working(vault: VaultDaemon, made: Made): Promise<string[]> {
   const answers: Record<string, VaultAnswer> = {
-    service: await ask("GET", "auth/token/lookup-self", { token: made.service }),
-    batch: await ask("GET", "auth/token/lookup-self", { token: made.batch }),
-    wrapping: await ask("POST", "sys/wrapping/lookup", { body: { token: made.wrapping } }),
-    "secret id": await ask("POST", "auth/approle/login", { body: { role_id: made.roleId, secret_id: made.secretId } }),
+    service: await vault.ask("GET", "auth/token/lookup-self", { token: made.service }),
+    batch: await vault.ask("GET", "auth/token/lookup-self", { token: made.batch }),
+    wrapping: await vault.ask("POST", "sys/wrapping/lookup", { body: { token: made.wrapping } }),
+    "secret id": await vault.ask("POST", "auth/approle/login", { body: { role_id: made.roleId, secret_id: made.secretId } }),
   };
   return Object.entries(answers).flatMap(([name, { status }]) => (status === 200 ? [name] : []));
 }

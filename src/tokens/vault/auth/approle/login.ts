@@ -18,6 +18,9 @@ import type { ApproleContext } from "./context.ts";
 import type { StoredSecretId } from "./storage.ts";
 import { isOver, isSpent } from "./secret-id-paths.ts";
 
+/** In place of the name of a role that does not exist; no role has a slash in its name. */
+const UNKNOWN_ROLE = "/";
+
 /** The login. */
 export function loginPath(context: ApproleContext): Path {
   return definePath({
@@ -46,7 +49,9 @@ async function login(context: ApproleContext, request: PathRequest): Promise<Log
 /** Whether a login would succeed; takes no use and removes nothing. */
 async function verify(context: ApproleContext, request: PathRequest): Promise<void> {
   const role = await roleOf(context, request);
-  if (role.row.bindSecretId) await usableSecretId(context, role, request);
+  if (role.row.bindSecretId) {
+    await context.lock(role.name, async () => usable(context, role, request, await context.storage.secretId(role.name, secretIdOf(request))));
+  }
   if (!admits(role.row.secretIdBoundCidrs, request.remote?.address)) throw mismatch();
 }
 
@@ -55,19 +60,26 @@ interface Role {
   readonly row: ApproleRow;
 }
 
-async function roleOf({ storage }: ApproleContext, { fields }: PathRequest): Promise<Role> {
-  const roleId = fields.text("role_id") ?? "";
+async function roleOf({ storage, lock }: ApproleContext, request: PathRequest): Promise<Role> {
+  const roleId = request.fields.text("role_id") ?? "";
   if (roleId === "") throw logicalError("missing role_id", { field: "role_id", rule: "required" });
   const role = await storage.byRoleId(roleId);
   if (role !== undefined) return role;
   // The same steps as with a role, so that the time does not tell which of the two was wrong.
-  await storage.secretId("unknown", fields.text("secret_id") ?? "");
-  throw mismatch();
+  return await lock(UNKNOWN_ROLE, async () => {
+    await storage.secretId(UNKNOWN_ROLE, secretIdOf(request));
+    throw mismatch();
+  });
 }
 
-/** The secret id, if it is one, is not over, and may come from where it comes from. */
-async function usableSecretId({ storage, expiry }: ApproleContext, role: Role, { fields, remote }: PathRequest): Promise<StoredSecretId> {
-  const stored = await storage.secretId(role.name, fields.text("secret_id") ?? "");
+function secretIdOf({ fields }: PathRequest): string {
+  return fields.text("secret_id") ?? "";
+}
+
+/** What was stored, if it is a secret id, is not over, and may come from where the request comes from. Call it under the lock. */
+async function usable(
+  { storage, expiry }: ApproleContext, role: Role, { remote }: PathRequest, stored: StoredSecretId | undefined,
+): Promise<StoredSecretId> {
   // Read again under the lock: the role may have gone meanwhile, and its secret ids are going.
   if (stored === undefined || isOver(stored.row, expiry) || await storage.role(role.name) === undefined) throw mismatch();
   if (![stored.row.cidrs, role.row.secretIdBoundCidrs].every((cidrs) => admits(cidrs, remote?.address))) throw mismatch();
@@ -77,11 +89,14 @@ async function usableSecretId({ storage, expiry }: ApproleContext, role: Role, {
 /** Takes one use of the secret id; removes one that is over. */
 async function takeUse(context: ApproleContext, role: Role, request: PathRequest): Promise<SecretIdRow> {
   const { storage, expiry } = context;
-  const stored = await storage.secretId(role.name, request.fields.text("secret_id") ?? "");
+  const stored = await storage.secretId(role.name, secretIdOf(request));
   if (stored !== undefined && isSpent(stored.row, expiry)) await storage.deleteSecretId(role.name, stored);
-  const { key, row } = await usableSecretId(context, role, request);
+  const { key, row } = await usable(context, role, request, stored);
   if (row.numUses === 1) await storage.deleteSecretId(role.name, { key, row });
-  else if (row.numUses > 1) await storage.saveSecretId(role.name, { key, row: create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: expiry.now() }) });
+  else if (row.numUses > 1) {
+    const used = create(SecretIdRowSchema, { ...row, numUses: row.numUses - 1, updatedAtMs: expiry.now() });
+    await storage.saveSecretId(role.name, { key, row: used });
+  }
   return row;
 }
 

@@ -27,7 +27,7 @@ export interface ApproleStorage {
   readonly mountId: string;
   role(name: string): Promise<ApproleRow | undefined>;
   roleNames(): Promise<readonly string[]>;
-  /** The role that a role id stands for. */
+  /** The role that a role id stands for. For an unknown one it takes the same steps, so that its time does not tell. */
   byRoleId(roleId: string): Promise<{ readonly name: string; readonly row: ApproleRow } | undefined>;
   saveRole(name: string, row: ApproleRow, before: ApproleRow | undefined): Promise<void>;
   /** With its secret ids. */
@@ -59,6 +59,9 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
     const bytes = await storage.get(secretKey(name, key));
     return bytes === undefined ? undefined : { key, row: secretCodec.read(bytes) };
   }
+  /** Read in place of a role that does not exist; undefined while there is none. */
+  let standIn = (await storage.list("role/"))[0];
+
   async function* secretIds(name: string): AsyncGenerator<StoredSecretId> {
     for (const key of await storage.list(`secret_id/${name}/`)) {
       const stored = await byKey(name, key);
@@ -76,12 +79,18 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
     roleNames: () => storage.list("role/"),
     async byRoleId(roleId) {
       const name = await storage.get(roleIdKey(roleId));
-      const row = name === undefined ? undefined : await role(utf8.decode(name));
-      return name === undefined || row === undefined || row.roleId !== roleId ? undefined : { name: utf8.decode(name), row };
+      if (name === undefined) {
+        await storage.get(SALT);
+        if (standIn !== undefined) await role(standIn);
+        return undefined;
+      }
+      const row = await role(utf8.decode(name));
+      return row === undefined || row.roleId !== roleId ? undefined : { name: utf8.decode(name), row };
     },
     async saveRole(name, row, before) {
       await storage.put(roleIdKey(row.roleId), Buffer.from(name));
       await storage.put(`role/${name}`, roleCodec.write(row));
+      standIn ??= name;
       if (before !== undefined && before.roleId !== row.roleId) await storage.delete(roleIdKey(before.roleId));
     },
     async deleteRole(name) {
@@ -89,6 +98,7 @@ export async function openApproleStorage(storage: StorageView, ids: Ids): Promis
       // First, so that nobody logs in while the rest goes.
       await storage.delete(`role/${name}`);
       if (row !== undefined) await storage.delete(roleIdKey(row.roleId));
+      if (standIn === name) [standIn] = await storage.list("role/");
       for await (const stored of secretIds(name)) await deleteSecretId(name, stored);
     },
     secretId: (name, secretId) => byKey(name, keyOf(secretId)),
