@@ -5,7 +5,7 @@ import type { Log } from "../src/kernel/base/log.ts";
 import type { Address } from "../src/kernel/config/address.ts";
 import { contentPolicy } from "../src/kernel/listen/content-policy.ts";
 import { refuse, type Admitted, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
-import type { LimitOverrides } from "../src/kernel/listen/limits.ts";
+import { OPEN_STRANGER, type LimitOverrides } from "../src/kernel/listen/limits.ts";
 import { createListener, type Listener, type ListenTls } from "../src/kernel/listen/listener.ts";
 import { refuseAsText } from "../src/kernel/listen/requests.ts";
 import type { Classify } from "../src/kernel/listen/shares.ts";
@@ -74,7 +74,7 @@ export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gatew
     ...(isAdmin ? { name: "admin", setting: "admin.listen" } : { name: "gateway", setting: "gateway.listen" }),
     address: options.address, credential: deps.auth.token !== undefined || (isAdmin && deps.auth.adminToken !== undefined),
     ...(options.tls === undefined ? {} : { tls: options.tls }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    limits: deps.auth.token === undefined ? { ...options.limits, stranger: { ...OPEN_STRANGER, ...options.limits?.stranger } } : options.limits ?? {},
     rescue: ["LIST", "SCAN"],
     classify: surfaces.classify, refuse: surfaces.refuse,
     prepare: (request, response) => setHouseHeaders(response, requestIdOf(request, deps.ids), options.tls !== undefined),

@@ -4,7 +4,7 @@ import { constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import { unlimitedBody, type BodyAllowance } from "../src/kernel/listen/body-budget.ts";
-import { closeUnlessRestIsShort, cut, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { closeUnlessRestIsShort, cut, dropRest, streamOf, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { bodyTooLarge, type Remote, type RequestHeaders } from "../src/kernel/service.ts";
 import { parseAuthority } from "./access/host.ts";
 import { bodyBytes, isStream, type RestAnswer, type RestRequest } from "./rest.ts";
@@ -70,17 +70,14 @@ export function restRequest(request: ServerRequest, head: Head, facts: Pick<Rest
   return { ...head, signal, requestId, readBody: (limitBytes) => readBody(request, limitBytes, body) };
 }
 
-/**
- * The chunks of a body. Ending early leaves the connection alive: the rest is read and dropped, for as long as the
- * listener's body time allows, so that the client can read why.
- */
+/** The chunks of a body. Of one that is not read to its end a short rest is dropped, so that the client can read why. */
 export async function* bodyChunks(request: ServerRequest): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } catch (error) {
     throw new StewardError("cancelled", "the request broke off before its body was complete", { cause: error });
   } finally {
-    if (!request.destroyed) request.resume();
+    dropRest(request);
   }
 }
 
@@ -94,7 +91,7 @@ export async function readBody(request: ServerRequest, limitBytes: number, allow
     if (declaredBytes > limitBytes) throw bodyTooLarge(limitBytes);
     allowance.reserve(declaredBytes);
   } catch (error) {
-    request.resume();
+    dropRest(request);
     throw error;
   }
   return gathered(request, limitBytes, declaredBytes > 0 ? unlimitedBody : allowance);
@@ -118,7 +115,7 @@ function gathered(request: ServerRequest, limitBytes: number, allowance: BodyAll
       } catch (error) {
         chunks.length = 0;
         settle(() => reject(error));
-        request.resume();
+        dropRest(request);
       }
     };
     const whole = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));

@@ -6,7 +6,7 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
-import { closeUnlessRestIsShort, cut, type Admitted, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
+import { closeUnlessRestIsShort, cut, dropRest, type Admitted, type ServerRequest, type ServerResponse } from "../src/kernel/listen/exchange.ts";
 import { createCall, type BoundService, type Call, type StreamHandler, type UnaryHandler } from "../src/kernel/service.ts";
 import { invalidRequest } from "../src/kernel/wire/issues.ts";
 import type { Validator } from "../src/kernel/wire/validate.ts";
@@ -219,7 +219,7 @@ function judged(deps: RpcDeps, context: HandlerContext, thrown: unknown): Connec
 
 // What the library does for methods it does not know of is a bare 404, which only Connect's clients understand.
 function answerUnknown(request: ServerRequest, response: ServerResponse, path: string): void {
-  request.resume();
+  dropRest(request);
   answerError(request, response, new ConnectError(`there is no method ${path.slice(0, 200)}`, RpcCode.Unimplemented));
 }
 

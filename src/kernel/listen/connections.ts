@@ -1,6 +1,7 @@
 /**
  * The open connections of one port by what they are worth. When all places are taken a new one takes that of the
- * connection which is worth least; one that carries an owner's request is never cut.
+ * connection which is worth least: one without a request yet, a stranger's, an idle owner's. One that carries an owner's
+ * request is never cut.
  */
 import type { Socket } from "node:net";
 import type { Share } from "./shares.ts";
@@ -20,10 +21,12 @@ export interface Connections {
   all(): readonly Socket[];
 }
 
-/** What connections are worth, the least first. The last one is never cut. */
-const RANKS = ["unproven", "idle stranger", "busy stranger", "idle owner", "busy owner"] as const;
-type Rank = (typeof RANKS)[number];
-const CUT_FIRST: readonly Rank[] = RANKS.slice(0, -1);
+type Rank = "unproven" | "idle stranger" | "busy stranger" | "idle owner" | "busy owner";
+
+/** Which connections are cut first; within a rank the one that came to it first. A busy owner's never is. */
+const CUT_ORDER: readonly Rank[] = ["idle stranger", "busy stranger", "unproven", "idle owner"];
+/** Where connections without a request are more than half of all, they are cut first: else a new one would often cut the next newest. */
+const CROWDED_ORDER: readonly Rank[] = ["unproven", "idle stranger", "busy stranger", "idle owner"];
 
 interface Entry {
   rank: Rank;
@@ -71,7 +74,7 @@ export function createConnections(emptied: () => void): Connections {
     begin: (socket, share) => change(socket, share, 1),
     end: (socket, share) => change(socket, share, -1),
     makeRoom() {
-      for (const rank of CUT_FIRST) {
+      for (const rank of ranks.unproven.size > entries.size / 2 ? CROWDED_ORDER : CUT_ORDER) {
         const [least] = ranks[rank];
         if (least === undefined) continue;
         forget(least);

@@ -42,8 +42,18 @@ export function hasBody(request: ServerRequest): boolean {
   return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
 }
 
-/** A rest of a body that is read and dropped, so that its connection can go on. */
+/** The rest of a body that is read and dropped, so that its connection can go on. */
 const DROPPED_BYTES = 64 * 1024;
+
+/** Drops the rest of a body that nobody wants, as far as that is worth it. What is beyond that stays unread. */
+export function dropRest(request: ServerRequest): void {
+  if (request.destroyed || request.readableEnded) return;
+  let dropped = 0;
+  request.on("data", (chunk: Uint8Array) => {
+    dropped += chunk.length;
+    if (dropped > DROPPED_BYTES) request.pause();
+  }).resume();
+}
 
 /**
  * To be called before the head of an answer is written: over HTTP/1.1 the connection ends after it when more of the body

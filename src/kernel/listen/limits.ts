@@ -69,8 +69,8 @@ const STRANGER: ShareLimits = {
   streamsPerConnection: 8,
   streamsPerAddress: 16,
   streamMs: 10 * 60_000,
-  bodiesBytes: 16 * MIB,
-  bodyBytes: 16 * MIB,
+  bodiesBytes: 2 * MIB,
+  bodyBytes: 64 * 1024,
   bodyMs: 30_000,
 };
 
@@ -85,6 +85,9 @@ const PROBE: ShareLimits = {
   bodyBytes: 4096,
   bodyMs: 2_000,
 };
+
+/** Bodies of strangers where no credential is set: behind a proxy everybody is one, and may do everything. */
+export const OPEN_STRANGER: Pick<ShareLimits, "bodiesBytes" | "bodyBytes"> = { bodiesBytes: 32 * MIB, bodyBytes: 16 * MIB };
 
 /** The limits of every listener that sets none of its own. */
 export const DEFAULT_LIMITS: ListenLimits = {

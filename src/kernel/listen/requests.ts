@@ -8,7 +8,7 @@ import { StewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { createBodyBudget, type BodyBudget } from "./body-budget.ts";
 import type { Connections } from "./connections.ts";
-import { closeUnlessRestIsShort, hasBody, refuse, streamOf, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "./exchange.ts";
+import { closeUnlessRestIsShort, dropRest, hasBody, refuse, streamOf, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits, ShareLimits } from "./limits.ts";
 import { createPlaces, type PlaceHolder, type Places } from "./places.ts";
 import type { Refusals } from "./refusals.ts";
@@ -187,7 +187,7 @@ async function answerStream(exchange: Exchange, deps: AnswerDeps): Promise<void>
 function refuseExchange({ request, response, classification }: Exchange, options: RequestsOptions, reason: "busy" | "streams", error: StewardError): void {
   options.refusals.add(reason, classification.share);
   closeUnlessRestIsShort(request, response);
-  request.resume();
+  dropRest(request);
   options.refuse(request, response, error);
 }
 

@@ -9,8 +9,8 @@ import type { Clock } from "../base/clock.ts";
 import { hasBody, streamOf, type ServerRequest } from "./exchange.ts";
 
 const LINGER_MS = 1000;
-/** How much of a refused body is read and dropped while its connection lingers. */
-const LINGER_BYTES = 4 * 1024 * 1024;
+/** How much of a body is read and dropped while its connection lingers: each byte is garbage to be collected. What comes after it waits in the system's buffers. */
+const LINGER_BYTES = 64 * 1024;
 
 /** To be called once a request, before its answer begins. */
 export function endUnreadBody(request: ServerRequest, clock: Clock): void {
@@ -42,10 +42,11 @@ function linger(socket: Socket, clock: Clock): void {
   const upToBytes = socket.bytesRead + LINGER_BYTES;
   const stop = (): void => void socket.destroy();
   const timer = clock.timer(clock.monotonic() + LINGER_MS, stop);
-  const look = (): void => {
-    if (socket.bytesRead > upToBytes) stop();
-  };
-  socket.on("data", look).once("end", stop).once("close", () => timer[Symbol.dispose]());
+  // The parser would go on reading whatever it is told.
+  socket.removeAllListeners("data");
+  socket.on("data", () => {
+    if (socket.bytesRead > upToBytes) socket.pause();
+  }).once("end", stop).once("close", () => timer[Symbol.dispose]());
   socket.end();
   socket.resume();
 }

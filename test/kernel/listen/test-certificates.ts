@@ -24,7 +24,11 @@ export function testFolder(): string {
 
 /** A self-signed pair for localhost and 127.0.0.1. */
 export function makePair(name: string): Pair {
-  const folder = testFolder();
+  return makePairIn(testFolder(), name);
+}
+
+/** The same, made in a folder of the caller's. */
+export function makePairIn(folder: string, name: string): Pair {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   execFileSync("openssl", [
     "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",

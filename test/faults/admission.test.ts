@@ -1,0 +1,79 @@
+/**
+ * Strangers take all they can get of a daemon with `auth.token` and its limits as shipped; its owner is served and every
+ * probe answered. The normal run shows each attack once, `STEWARD_TEST_LONG=1` shows it by every protocol, with and without TLS.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";
+import { type Daemon, removeTemporaryFolders, startDaemon, temporaryFolder } from "../contract/daemon.ts";
+import { hasOpenssl, makePairIn, writePair } from "../kernel/listen/test-certificates.ts";
+import { slowBodies, slowHeads, unreadAnswers, watches, type Attack, type Target } from "../support/attacks.ts";
+import { OWNER_KINDS, ownerCalls, PROBE_KINDS } from "../support/owner-calls.ts";
+
+const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
+const TOKEN = "operator-token-of-this-test";
+/** Rounds of calls before, while and after the strangers come. */
+const ROUNDS = 50;
+/** Of each kind of call of the owner. */
+const SERVED = 0.98;
+
+const ATTACKS: Readonly<Record<string, (target: Target) => Promise<Attack>>> = {
+  "2,000 slow heads": (target) => slowHeads(target, 2_000),
+  "2,000 slow bodies": (target) => slowBodies(target, 2_000),
+  "300 half-sent bodies": (target) => slowBodies(target, 300),
+  "800 unread answers": (target) => unreadAnswers(target, 800),
+  "285 watches over 3 connections": (target) => watches(target, { count: 285, sessions: 3 }),
+};
+/** What the normal run shows: the harder way of each. */
+const SHOWN = new Set(["2,000 slow heads, h1, TLS", "2,000 slow bodies, h1, plain", "300 half-sent bodies, h1, plain", "800 unread answers, h2, plain", "285 watches over 3 connections, h2, plain"]);
+
+const VARIANTS = Object.keys(ATTACKS).flatMap((attack) => (["h1", "h2"] as const).flatMap((version) => [false, true].map((tls) => ({ attack, version, tls, name: `${attack}, ${version}, ${tls ? "TLS" : "plain"}` }))))
+  .filter(({ tls, name }) => (LONG || SHOWN.has(name)) && (!tls || hasOpenssl));
+
+const daemons: Partial<Record<"plain" | "tls", Daemon>> = {};
+
+async function start(tls: boolean): Promise<Daemon> {
+  const archive = temporaryFolder();
+  writeFiles(archive, smallArchive);
+  const certificates = tls ? writePair(temporaryFolder(), makePairIn(temporaryFolder(), "hold")) : undefined;
+  return await startDaemon({
+    config: folderConfig(temporaryFolder(), archive),
+    env: { STEWARD_AUTH__TOKEN: TOKEN, ...(certificates === undefined ? {} : { STEWARD_GATEWAY__TLS__CERT_FILE: certificates.certFile, STEWARD_GATEWAY__TLS__KEY_FILE: certificates.keyFile }) },
+  });
+}
+
+beforeAll(async () => {
+  daemons.plain = await start(false);
+  if (hasOpenssl) daemons.tls = await start(true);
+});
+
+afterAll(async () => {
+  await Promise.all(Object.values(daemons).map((daemon) => daemon.stop()));
+  removeTemporaryFolders();
+});
+
+describe("the owner is served and every probe answered", () => {
+  it.each(VARIANTS)("under $name", { timeout: 180_000 }, async ({ attack, version, tls }) => {
+    const daemon = daemons[tls ? "tls" : "plain"];
+    if (daemon === undefined) throw new Error("no daemon");
+    const calls = ownerCalls(daemon.url, TOKEN);
+    await calls.round();
+    let over = false;
+    // The strangers come while the owner calls, and the owner goes on calling once they are all there.
+    const coming = ATTACKS[attack]?.({ url: daemon.url, version }).finally(() => (over = true));
+    while (!over) await calls.round();
+    const strangers = await coming;
+    for (let round = 0; round < ROUNDS; round += 1) await calls.round();
+    const standing = strangers?.standing() ?? 0;
+    strangers?.stop();
+    // Without a restart, and at once.
+    const after = ownerCalls(daemon.url, TOKEN);
+    await after.round();
+    expect(Object.values(after.results).map(({ failures }) => failures).flat()).toEqual([]);
+    after.close();
+    const told = Object.fromEntries(Object.entries(calls.results).map(([kind, { asked, served, failures }]) => [kind, `${served}/${asked} ${failures.join("; ")}`]));
+    if (LONG) process.stdout.write(`${attack}, ${version}, ${tls ? "TLS" : "plain"}: ${standing} still stand; ${JSON.stringify(told)}\n`);
+    for (const kind of OWNER_KINDS) expect([kind, told[kind], calls.results[kind].served / calls.results[kind].asked >= SERVED]).toEqual([kind, told[kind], true]);
+    for (const kind of PROBE_KINDS) expect([kind, told[kind], calls.results[kind].served]).toEqual([kind, told[kind], calls.results[kind].asked]);
+    calls.close();
+  });
+});
