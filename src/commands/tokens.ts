@@ -8,7 +8,7 @@ import type { Environment } from "../kernel/config/key.ts";
 import type { StateFactory } from "../kernel/state/types.ts";
 import type { Component } from "../kernel/supervisor/component.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
-import { tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
+import { tokensAllowLinkLocalBaseUrl, tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
 import { proxyOf } from "../tokens/engine/platform/http.ts";
 import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
 import { createTokensReport, reportTokens } from "../tokens/telemetry/report.ts";
@@ -76,6 +76,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
 export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfiguration, environment: Environment): TokensOptions {
   return {
     directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: proxyOf(environment),
+    allowLinkLocal: config.get(tokensAllowLinkLocalBaseUrl),
     seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: environment["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
   };
 }

@@ -71,8 +71,14 @@ export const tokensAudit: Key<readonly TokensAuditConfig[]> = defineKey({
   help: "Files in which every request and answer is recorded before it takes effect. Default: audit.log in the state folder; [] switches the audit off.",
 });
 
+/** Whether an engine may be pointed at link-local addresses and metadata services. */
+export const tokensAllowLinkLocalBaseUrl: Key<boolean> = defineKey({
+  path: "tokens.allow_link_local_base_url", type: boolean, default: false,
+  help: "Lets base_url of a mount lead to link-local addresses and the metadata services of clouds, which are refused otherwise, by name or by address.",
+});
+
 /** All of the above. */
-export const tokensKeys: Schema = [tokensMounts, tokensSealType, tokensSealKeyFile, tokensAudit];
+export const tokensKeys: Schema = [tokensMounts, tokensSealType, tokensSealKeyFile, tokensAudit, tokensAllowLinkLocalBaseUrl];
 
 /** `github`, `/github` and `github/` are the same path. */
 function mountPoint(written: string): string {

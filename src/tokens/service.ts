@@ -53,6 +53,8 @@ export interface TokensOptions {
   readonly seal: SealOptions;
   readonly audit: readonly AuditDeviceConfig[];
   readonly proxy: ProxyOptions;
+  /** See `EngineOptions.allowLinkLocal`. */
+  readonly allowLinkLocal?: boolean;
   /** Shows the first root token to whoever started the daemon; without it none is made. */
   readonly showRoot?: (token: string) => boolean;
 }
@@ -160,10 +162,10 @@ class Inside implements Tokens {
   async #wake(): Promise<void> {
     if (this.#manager !== undefined) return;
     const { clock, ids, log, observe = unobserved } = this.#deps;
-    const { directory, audit, mounts, version, proxy, showRoot } = this.#options;
+    const { directory, audit, mounts, version, proxy, allowLinkLocal = false, showRoot } = this.#options;
     this.#manager = await openManager({
       env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, observe, ...(showRoot === undefined ? {} : { showRoot }),
-      secrets: { [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy }) },
+      secrets: { [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy, allowLinkLocal }) },
     });
     this.front.open(this.#manager.core);
   }

@@ -2,10 +2,8 @@
 import { createHash } from "node:crypto";
 import { isRawNumber, parseExact, type RawNumber } from "../logical/json.ts";
 import type { Data } from "../logical/types.ts";
+import { isBearable } from "./platform/mint-body.ts";
 import type { MintedToken } from "./types.ts";
-
-// Of any form and length, but fit for a header: what is not could neither be used nor revoked.
-const BEARABLE = /^[\x21-\x7e]+$/;
 
 /** Reads a minted token; undefined when the body holds none. */
 export function readMinted(body: Uint8Array): MintedToken | undefined {
@@ -17,7 +15,7 @@ export function readMinted(body: Uint8Array): MintedToken | undefined {
   }
   if (!isObject(value)) return undefined;
   const { token } = value;
-  return typeof token === "string" && BEARABLE.test(token) ? { token, data: value } : undefined;
+  return isBearable(token) ? { token, data: value } : undefined;
 }
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;

@@ -1,5 +1,6 @@
 /** Addresses of the platform's API: which are taken, and how paths are put behind them. */
 import { logicalError, occurred } from "../logical/occurred.ts";
+import { isForbiddenHost } from "./forbidden-hosts.ts";
 
 /** Where the platform is unless a configuration says otherwise. */
 export const DEFAULT_BASE_URL = "https://api.github.com";
@@ -10,6 +11,18 @@ export interface Base {
   readonly origin: string;
   /** Path of the API with a slash at its end, e.g. `/api/v3/`. */
   readonly prefix: string;
+}
+
+/** Refuses an address that must not be called. Throws `invalid`. A name that resolves to such an address is refused when connecting. */
+export function assertCallable({ url }: Base): void {
+  if (!isForbiddenHost(url.hostname)) return;
+  throw logicalError(occurred("unable to use base URL: its host is a link-local address or the metadata service of a cloud; give the address of the platform's API, or set tokens.allow_link_local_base_url in the configuration of Steward"), { field: "base_url", rule: "forbidden_address" });
+}
+
+/** Whether two texts name one origin; false when either is no address. */
+export function haveSameOrigin(one: string, other: string): boolean {
+  const origins = [one, other].map((text) => URL.parse(text.trim())?.origin);
+  return origins[0] !== undefined && origins[0] !== "null" && origins[0] === origins[1];
 }
 
 /** Reads an address. Throws `invalid`. A path is kept (`https://HOST/api/v3`), with or without a slash at its end. */

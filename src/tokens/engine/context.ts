@@ -16,6 +16,8 @@ export interface EngineContext {
   readonly platform: PlatformDeps;
   readonly sessions: Sessions;
   readonly metrics: EngineMetrics;
+  /** `base_url` may name a link-local address or a cloud's metadata service. */
+  readonly allowLinkLocal: boolean;
   readonly inFlight: InFlight;
   /** Runs changes of the configuration one after the other. */
   readonly changing: <T>(change: () => Promise<T>) => Promise<T>;

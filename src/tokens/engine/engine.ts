@@ -26,6 +26,8 @@ export interface EngineOptions {
   readonly build: BuildInfo;
   /** The environment's proxies, see `proxyOf`. */
   readonly proxy: ProxyOptions;
+  /** Calls may go to link-local addresses and metadata services of clouds; not unless said so. */
+  readonly allowLinkLocal?: boolean;
 }
 
 /** A build without release injections. */
@@ -33,12 +35,13 @@ export const unreleased: BuildInfo = { projectName: "", projectDocs: "", version
 
 /** Engines, one for each mount: its own configuration, connections and metrics. */
 export function createEngine(options: EngineOptions): BackendFactory {
+  const { allowLinkLocal = false } = options;
   return (host) => {
-    const http = createHttp(host.clock, options.proxy);
+    const http = createHttp(host.clock, options.proxy, { allowLinkLocal });
     const platform = { http, clock: host.clock, userAgent: `steward/${options.version}` };
     const sessions = createSessions(host, platform);
     const context: EngineContext = {
-      host, build: options.build, platform, sessions, metrics: createEngineMetrics(host.clock, options.build), inFlight: createInFlight(), changing: createSerial(),
+      host, build: options.build, platform, sessions, metrics: createEngineMetrics(host.clock, options.build), allowLinkLocal, inFlight: createInFlight(), changing: createSerial(),
     };
     return Promise.resolve(createBackend({
       type: ENGINE_TYPE, help: "The GitHub secrets engine mints short-lived installation tokens of a GitHub App, under leases that revoke them.",

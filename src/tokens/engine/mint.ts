@@ -10,7 +10,7 @@ import type { LogicalRequest, LogicalResponse } from "../logical/types.ts";
 import { answerOf, expiryOf, readMinted } from "./answer.ts";
 import type { EngineContext } from "./context.ts";
 import { garbage, isGone, madeNothing, platformFailure } from "./platform/failures.ts";
-import type { HttpReply } from "./platform/http.ts";
+import type { HttpLost, HttpReply } from "./platform/http.ts";
 import { revokeToken } from "./platform/platform.ts";
 import { aboutScope, bodyOf, grantWarnings, scopeWarnings, underCeiling } from "./scope.ts";
 import type { Session } from "./session.ts";
@@ -30,8 +30,7 @@ export async function mint(context: EngineContext, session: Session, request: Lo
   const startedMs = context.host.clock.monotonic();
   const seen = { id: wanted.installationId === 0 ? "" : String(wanted.installationId), success: false };
   try {
-    const { id, reply } = await mintAt(session, request, scope, context, seen);
-    const response = await answered(context, session, request, scope, id, reply);
+    const response = await answered(context, session, request, scope, await mintAt(session, request, scope, context, seen));
     seen.success = true;
     return response;
   } finally {
@@ -43,26 +42,38 @@ export async function mint(context: EngineContext, session: Session, request: Lo
 }
 
 // An installation that was remembered may be gone and another one in its place: then one more try, for the refusal made nothing.
-async function mintAt(session: Session, request: LogicalRequest, scope: Scope, context: EngineContext, seen: { id: string }): Promise<{ readonly id: Id; readonly reply: HttpReply }> {
+async function mintAt(session: Session, request: LogicalRequest, scope: Scope, context: EngineContext, seen: { id: string }): Promise<Made> {
   for (let last = scope.installationId !== 0; ; last = true) {
     const found = scope.installationId === 0 ? await session.installations.find(scope.orgName, request.signal) : { id: scope.installationId, remembered: false };
     const id = numberText(found.id) ?? "";
     seen.id = id;
     request.signal.throwIfAborted();
     request.effect?.begin({ ...aboutScope(scope), installation_id: found.id });
-    const outcome = await session.platform.post(`app/installations/${id}/access_tokens`, bodyOf(scope));
-    if (outcome.lost === undefined && outcome.status >= 200 && outcome.status < 300) return { id: found.id, reply: outcome };
+    const { outcome, token } = await session.platform.mint(`app/installations/${id}/access_tokens`, bodyOf(scope), { namesOnly: session.config.excludeRepositoryMetadata });
+    if (outcome.lost === undefined && outcome.status >= 200 && outcome.status < 300) return { id: found.id, reply: outcome, token };
     if (madeNothing(outcome)) request.effect?.none();
     const gone = isGone(outcome);
     if (gone && scope.installationId === 0) session.installations.forget(scope.orgName);
     if (gone && found.remembered && !last) continue;
-    throw platformFailure({ failed: FAILED, subject: `installation ${id}`, hints: scopeWarnings(scope) }, outcome, context.host.clock.now());
+    const failure = platformFailure({ failed: FAILED, subject: `installation ${id}`, hints: hintsFor(outcome, scope) }, outcome, context.host.clock.now());
+    throw outcome.lost === undefined ? failure : await withoutToken(context, session, request, failure, token());
   }
 }
 
-async function answered(context: EngineContext, session: Session, request: LogicalRequest, scope: Scope, id: Id, reply: HttpReply): Promise<LogicalResponse> {
+/** An answer that is a success by its status. */
+interface Made {
+  readonly id: Id;
+  readonly reply: HttpReply;
+  token(): string | undefined;
+}
+
+function hintsFor(outcome: HttpReply | HttpLost, scope: Scope): readonly string[] {
+  return outcome.lost === "too_large" ? ["name the repositories, or set exclude_repository_metadata"] : scopeWarnings(scope);
+}
+
+async function answered(context: EngineContext, session: Session, request: LogicalRequest, scope: Scope, { id, reply, token }: Made): Promise<LogicalResponse> {
   const minted = readMinted(reply.body);
-  if (minted === undefined) throw garbage({ failed: "unable to decode access token response", subject: "" }, "the answer holds no token");
+  if (minted === undefined) throw await withoutToken(context, session, request, garbage({ failed: "unable to decode access token response", subject: "" }, "the answer holds no token"), token());
   const expiresAtMs = expiryOf(minted.data);
   const ttlMs = expiresAtMs === undefined ? 0 : expiresAtMs - session.jwt.platformNowMs();
   if (ttlMs <= 0) throw await unusable(context, session, request, minted, expiresAtMs === undefined ? "without a time of expiry" : "that is expired already");
@@ -72,11 +83,25 @@ async function answered(context: EngineContext, session: Session, request: Logic
   return { data, secret: { ttlMs, renewable: false, internalData }, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
-// A token that no lease can end is ended now (RESOLUTIONS T11).
+// A token that no lease can end is ended now.
 async function unusable(context: EngineContext, session: Session, request: LogicalRequest, { token }: MintedToken, what: string): Promise<StewardError> {
+  const ended = await revokeNow(context, session, request, token);
+  return new StewardError("upstream", `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; check the platform's version and clock`, { rule: "expires_at" });
+}
+
+/** The failure of an answer that could not be used, after a token that came in it was revoked. */
+async function withoutToken(context: EngineContext, session: Session, request: LogicalRequest, failure: StewardError, token: string | undefined): Promise<StewardError> {
+  if (token === undefined) return failure;
+  const ended = await revokeNow(context, session, request, token);
+  const { code, rule, message } = failure;
+  return new StewardError(code, `${message}; the token in it was ${ended ? "revoked at once" : "not leased and could not be revoked"}`, rule === undefined ? {} : { rule });
+}
+
+/** Whether the token is over. If not, its record stays as an orphan. */
+async function revokeNow(context: EngineContext, session: Session, request: LogicalRequest, token: string): Promise<boolean> {
   const outcome = await revokeToken(context.platform, session.base, token);
   const ended = outcome.lost === undefined && (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
   if (ended) request.effect?.none();
   else context.host.log.error("a token that cannot be leased could not be revoked", { request_id: request.id });
-  return new StewardError("upstream", `${FAILED}: the platform answered with a token ${what}; it was ${ended ? "revoked at once" : "not leased and could not be revoked"}; check the platform's version and clock`, { rule: "expires_at" });
+  return ended;
 }

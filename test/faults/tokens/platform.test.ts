@@ -88,8 +88,8 @@ const unclear: Readonly<Record<string, Case>> = {
   garbage: { fault: { kind: "garbage", effect: true }, status: 502, says: /holds no token/, orphans: 1 },
   "a reset": { fault: { kind: "reset" }, status: 502, says: /connection to the platform failed/, orphans: 1 },
   "a reset though it was made": { fault: { kind: "reset", effect: true }, status: 502, says: /connection to the platform failed/, orphans: 1 },
-  "half an answer": { fault: { kind: "truncate" }, status: 502, says: /connection to the platform failed/, orphans: 1 },
-  "40 MiB": { fault: { kind: "oversize", bytes: 40 * 2 ** 20 }, status: 502, says: /too large/, orphans: 1 },
+  "a quarter of an answer": { fault: { kind: "truncate", bytes: 20 }, status: 502, says: /connection to the platform failed/, orphans: 1 },
+  "100 MiB": { fault: { kind: "oversize", bytes: 100 * 2 ** 20 }, status: 502, says: /too large/, orphans: 1 },
   "an answer without a token": { fault: { kind: "patch", members: { token: undefined } }, status: 502, says: /holds no token/, orphans: 1 },
   "a token that is a number": { fault: { kind: "patch", members: { token: 5 } }, status: 502, says: /holds no token/, orphans: 1 },
   "a token that no header can hold": { fault: { kind: "patch", members: { token: "a b\nc\0" } }, status: 502, says: /holds no token/, orphans: 1 },
@@ -101,6 +101,8 @@ const unclear: Readonly<Record<string, Case>> = {
 /** A token that no lease could end is revoked at once. */
 const unusable: Readonly<Record<string, Case>> = {
   "no expiry": { fault: { kind: "no_expiry" }, status: 502, says: /without a time of expiry; it was revoked at once/ },
+  "half an answer": { fault: { kind: "truncate", bytes: 100 }, status: 502, says: /connection to the platform failed.*the token in it was revoked at once/ },
+  "40 MiB": { fault: { kind: "oversize", bytes: 40 * 2 ** 20 }, status: 502, says: /too large; name the repositories, or set exclude_repository_metadata; the token in it was revoked at once/ },
   "an expiry that is a number": { fault: { kind: "patch", members: { expires_at: 1_800_000_000 } }, status: 502, says: /without a time of expiry; it was revoked/ },
   "an expiry that is no date": { fault: { kind: "patch", members: { expires_at: "2026-99-99T99:99:99Z" } }, status: 502, says: /without a time of expiry; it was revoked/ },
   "an expiry long past": { fault: { kind: "patch", members: { expires_at: "2020-01-01T00:00:00Z" } }, status: 502, says: /expired already; it was revoked/ },
@@ -197,12 +199,10 @@ describe("a lookup of an installation that the platform answers with", () => {
   const direct: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
     "a refused JWT": [status(401, "A JSON web token could not be decoded"), 502, /prv_key/],
     "a limit": [status(429, "slow down", { "retry-after": "9" }), 429, /limits its callers/],
-    "500": [status(500), 502, /the platform failed/],
-    "a reset": [{ kind: "reset" }, 502, /connection to the platform failed/],
+    "a spent quota": [status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(120) }), 429, /limits its callers/],
     "no answer": [{ kind: "hang" }, 504, /no whole answer in time/],
     "a byte a second": [{ kind: "drip", intervalMs: 1_000 }, 504, /no whole answer in time/],
     "40 MiB": [{ kind: "oversize", bytes: 40 * 2 ** 20 }, 502, /too large/],
-    "half an answer": [{ kind: "truncate" }, 502, /connection to the platform failed/],
   };
 
   it.concurrent.each(Object.entries(direct))("%s", async (_name, [fault, code, says]) => {
@@ -213,6 +213,32 @@ describe("a lookup of an installation that the platform answers with", () => {
       expect(answer.text).not.toMatch(SECRETS);
       expect([host.requests().mint, await orphans()]).toEqual([0, 0]);
       expect((await mint({ org_name: "example-org" })).status).toBe(200);
+    });
+  });
+
+  // As a proxy answers that knows only the paths it was told of.
+  const refusing: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
+    "403": [status(403, "blocked by policy"), 400, /403.*blocked by policy.*may not do this/],
+    "a page with 403": [{ kind: "html", status: 403 }, 502, /403.*a page/],
+    "500": [status(500), 502, /500.*the platform failed/],
+    "502 with a page": [{ kind: "html" }, 502, /502.*the platform failed/],
+    "a reset": [{ kind: "reset" }, 502, /connection to the platform failed/],
+    "half an answer": [{ kind: "truncate" }, 502, /connection to the platform failed/],
+  };
+
+  it.concurrent.each(Object.entries(refusing))("%s: the list is asked, and the first refusal reported when that fails, too", async (_name, [fault, code, says]) => {
+    await withPlace(async ({ host, mint }) => {
+      host.faults.next("org_installation", fault);
+      expect((await mint({ org_name: "example-org" })).status).toBe(200);
+      expect(host.requests()).toMatchObject({ org_installation: 1, installations: 1, mint: 1 });
+      host.faults.next("org_installation", fault);
+      host.faults.next("installations", status(503, "second"));
+      const answer = await mint({ org_name: "other-org" });
+      expect([answer.status, answer.text]).toEqual([code, expect.stringMatching(says) as string]);
+      expect(answer.text).not.toMatch(/second/);
+      host.faults.next("org_installation", fault);
+      const nobody = await mint({ org_name: "nobody" });
+      expect([nobody.status, nobody.text]).toEqual([400, expect.stringMatching(/app not installed/) as string]);
     });
   });
 

@@ -79,6 +79,29 @@ describe("writing the configuration", () => {
     await expect(room.mint()).resolves.toMatchObject({ installation_id: 1001 });
   });
 
+  it("leads to another origin only with the key", async () => {
+    await using room = await startEngineRoom();
+    const before = (await room.ask("read", "config"))?.data;
+    for (const base_url of ["https://elsewhere.example", room.codeHost.url.replace("http:", "https:"), room.codeHost.url.replace(/\d+$/, "1")]) {
+      expect(await room.refusal("update", "config", { base_url, app_id: 7 })).toMatchObject({ code: "invalid", field: "base_url", rule: "origin", message: expect.stringContaining("give prv_key with it") as string });
+    }
+    expect((await room.ask("read", "config"))?.data).toEqual(before);
+    await room.ask("update", "config", { base_url: `${room.codeHost.url}/api/v3` });
+    await room.ask("update", "config", { base_url: "https://elsewhere.example", prv_key: PEM });
+    expect((await room.ask("read", "config"))?.data).toMatchObject({ base_url: "https://elsewhere.example" });
+  });
+
+  it("leads to no link-local address and no metadata service, stored ones included", async () => {
+    await using room = await startEngineRoom();
+    for (const base_url of ["http://169.254.169.254/latest", "http://2852039166", "http://[::ffff:169.254.169.254]", "https://metadata.google.internal./"]) {
+      expect(await room.refusal("update", "config", { base_url, prv_key: PEM })).toMatchObject({ code: "invalid", field: "base_url", rule: "forbidden_address", message: expect.stringContaining("tokens.allow_link_local_base_url") as string });
+    }
+    const stored = JSON.parse(Buffer.from(room.host.stored.get("config") ?? []).toString()) as object;
+    room.host.stored.set("config", Buffer.from(JSON.stringify({ ...stored, base_url: "http://169.254.169.254" })));
+    room.backend.invalidate("config");
+    expect(await room.refusal("create", "token", { installation_id: 1001 })).toMatchObject({ code: "upstream", rule: "forbidden_address" });
+  });
+
   it("loses no change when several come at once", async () => {
     await using room = await startEngineRoom();
     await Promise.all([room.ask("update", "config", { app_id: 9 }), room.ask("update", "config", { strict_scopes: true }), room.ask("update", "config", { exclude_repository_metadata: true })]);

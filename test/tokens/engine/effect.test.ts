@@ -31,7 +31,7 @@ describe("the host", () => {
     expect(await told(room, { org_name: "other" })).toEqual([]);
   });
 
-  it.each<Fault>([400, 401, 403, 404, 409, 422, 429].map((status): Fault => ({ kind: "status", status })).concat([{ kind: "redirect", location: "http://127.0.0.1:1/" }, { kind: "no_expiry" }]))("is told that nothing was made, or nothing is left, after %j", async (fault) => {
+  it.each<Fault>([400, 401, 403, 404, 409, 422, 429].map((status): Fault => ({ kind: "status", status })).concat([{ kind: "redirect", location: "http://127.0.0.1:1/" }, { kind: "no_expiry" }, { kind: "truncate", bytes: 100 }, { kind: "oversize", bytes: 33 * 1024 * 1024 }]))("is told that nothing was made, or nothing is left, after %j", async (fault) => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", fault);
     expect(await told(room)).toEqual([ABOUT, "none"]);
@@ -45,8 +45,8 @@ describe("the host", () => {
   });
 
   it.each<Fault>([
-    { kind: "status", status: 500, effect: true }, { kind: "status", status: 502 }, { kind: "html", effect: true }, { kind: "reset", effect: true }, { kind: "garbage", effect: true }, { kind: "truncate" },
-    { kind: "redirect", status: 303, location: "http://127.0.0.1:1/" }, { kind: "oversize", bytes: 33 * 1024 * 1024 },
+    { kind: "status", status: 500, effect: true }, { kind: "status", status: 502 }, { kind: "html", effect: true }, { kind: "reset", effect: true }, { kind: "garbage", effect: true }, { kind: "truncate", bytes: 20 },
+    { kind: "redirect", status: 303, location: "http://127.0.0.1:1/" }, { kind: "oversize", bytes: 70 * 1024 * 1024 },
   ])("is left in doubt when something may have been made: %j", async (fault) => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", fault);

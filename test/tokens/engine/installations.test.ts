@@ -116,6 +116,7 @@ describe("an organisation's installation", () => {
     await using room = await startEngineRoom();
     for (const [status, code] of [[500, "upstream"], [401, "upstream"], [429, "exhausted"]] as const) {
       room.codeHost.faults.next("org_installation", { kind: "status", status });
+      if (status === 500) room.codeHost.faults.next("installations", { kind: "status", status });
       expect(await room.refusal("create", "token", { org_name: "example-org" })).toMatchObject({ code });
     }
     await expect(room.mint({ org_name: "example-org" })).resolves.toHaveProperty("token");

@@ -31,7 +31,7 @@ describe("what the platform says", () => {
     [{ kind: "redirect", location: "https://elsewhere.example.org/" }, "upstream", "redirect", /307 Temporary Redirect: Moved: redirects are not followed/],
     [{ kind: "reset" }, "upstream", "transport", /^unable to create access token: the connection to the platform failed \([A-Z_]+\); check base_url, proxy and network$/],
     [{ kind: "truncate" }, "upstream", "transport", /connection to the platform failed/],
-    [{ kind: "oversize", bytes: 33 * 1024 * 1024 }, "upstream", "too_large", /answer is too large$/],
+    [{ kind: "oversize", bytes: 33 * 1024 * 1024 }, "upstream", "too_large", /answer is too large; .*set exclude_repository_metadata; the token in it was revoked at once$/],
   ])("keeps its meaning: %j", async (fault, code, rule, message) => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", fault);

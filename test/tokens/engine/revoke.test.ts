@@ -29,7 +29,7 @@ describe("revoking a token", () => {
   it("works after the configuration was deleted, and goes where the token is from", async () => {
     await using room = await startEngineRoom();
     const minted = await mint(room);
-    await room.ask("update", "config", { base_url: "https://elsewhere.example.org" });
+    await room.ask("update", "config", { base_url: "https://elsewhere.example.org", prv_key: room.demo.privateKeyPem });
     await room.ask("delete", "config");
     await revoke(room, minted);
     expect(room.codeHost.counts().live).toBe(0);

@@ -3,7 +3,7 @@ import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
 import type { Data, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
-import { baseUrlWarnings, DEFAULT_BASE_URL, parseBaseUrl } from "../base-url.ts";
+import { assertCallable, baseUrlWarnings, DEFAULT_BASE_URL, haveSameOrigin, parseBaseUrl } from "../base-url.ts";
 import type { EngineContext } from "../context.ts";
 import { permissionWarnings } from "../permission-names.ts";
 import { readPrivateKey } from "../private-key.ts";
@@ -45,7 +45,8 @@ async function write(context: EngineContext, request: PathRequest): Promise<Logi
   const { storage } = context.host;
   const stored = await loadConfig(storage);
   if (stored === undefined) checkRequired(request);
-  const { config, warnings } = changed(stored ?? NOTHING, request);
+  const { config, warnings } = changed(stored ?? NOTHING, request, context);
+  if (stored !== undefined) checkOrigin(stored, config, request);
   if (stored === undefined || JSON.stringify(config) !== JSON.stringify(stored)) {
     await saveConfig(storage, config);
     context.sessions.drop();
@@ -58,13 +59,20 @@ function checkRequired({ fields }: PathRequest): void {
   if (missing.length > 0) throw logicalError(`${missing.join(" and ")} ${missing.length === 1 ? "is a required parameter" : "are required parameters"}`, { field: missing[0] ?? "", rule: "required" });
 }
 
-function changed(before: EngineConfig, { fields }: PathRequest): { readonly config: EngineConfig; readonly warnings: readonly string[] } {
+/** Whoever may only write the configuration must not lead the app's JWTs and tokens elsewhere. */
+function checkOrigin(before: EngineConfig, after: EngineConfig, { fields }: PathRequest): void {
+  if (fields.has("prv_key") || after.baseUrl === before.baseUrl || haveSameOrigin(before.baseUrl, after.baseUrl)) return;
+  throw logicalError("base_url names another origin than before; give prv_key with it", { field: "base_url", rule: "origin" });
+}
+
+function changed(before: EngineConfig, { fields }: PathRequest, { allowLinkLocal }: EngineContext): { readonly config: EngineConfig; readonly warnings: readonly string[] } {
   const appId = fields.integer("app_id") ?? before.appId;
   if (fields.has("app_id") && appId <= 0) throw logicalError("app_id must be above 0; the app's settings show it", { field: "app_id", rule: "range" });
   const keyText = fields.text("prv_key");
   const key = keyText === undefined ? undefined : readPrivateKey(keyText);
   const urlText = fields.text("base_url")?.trim();
   const base = urlText === undefined ? undefined : parseBaseUrl(urlText);
+  if (base !== undefined && !allowLinkLocal) assertCallable(base);
   const ceiling = fields.pairs("max_permissions");
   const maxPermissions = ceiling === undefined ? before.maxPermissions : ceiling.size === 0 ? undefined : Object.fromEntries(ceiling);
   const config: EngineConfig = {

@@ -3,6 +3,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import { printable } from "../../../kernel/base/printable.ts";
 import { retryAfterMs } from "../../../kernel/client/retry.ts";
 import { parseExact } from "../../logical/json.ts";
+import { FORBIDDEN_ADDRESS } from "../forbidden-hosts.ts";
 import type { HttpLost, HttpReply } from "./http.ts";
 
 /** What was being done, for the message. */
@@ -81,10 +82,11 @@ function meaningOf({ subject, hints = [] }: Attempted, reply: HttpReply, said: s
   return { code: "invalid", rule: "rejected", cause: `check repositories and permissions against ${subject}${hinted}` };
 }
 
-function lostFailure({ failed }: Attempted, { lost, reason }: HttpLost): StewardError {
+function lostFailure({ failed, hints = [] }: Attempted, { lost, reason }: HttpLost): StewardError {
   if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform gave no whole answer in time`, { rule: "timeout" });
   if (lost === "cancelled") return new StewardError("cancelled", `${failed}: cancelled`, { rule: "cancelled" });
-  if (lost === "too_large") return new StewardError("upstream", `${failed}: the platform's answer is too large`, { rule: "too_large" });
+  if (lost === "too_large") return new StewardError("upstream", `${failed}: the platform's answer is too large${hints.map((hint) => `; ${hint}`).join("")}`, { rule: "too_large" });
+  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url leads to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
   return new StewardError("upstream", `${failed}: the connection to the platform failed (${reason}); check base_url, proxy and network`, { rule: "transport" });
 }
 

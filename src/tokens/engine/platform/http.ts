@@ -3,8 +3,11 @@
  * whole small bodies, no redirects, nothing ever sent twice. What became of a request is a value, because "nothing left this process"
  * decides about everything that follows (docs/decisions/tokens-platform-client.md).
  */
+import type { lookup as systemLookup } from "node:dns";
 import type { Agent, Dispatcher } from "undici";
 import type { Clock } from "../../../kernel/base/clock.ts";
+import { FORBIDDEN_ADDRESS, guardedLookup, isForbiddenHost } from "../forbidden-hosts.ts";
+import type { BodySink } from "./body.ts";
 
 /** Connections to one origin; the platform's own limit of concurrent requests is about 100. */
 const CONNECTIONS = 64;
@@ -22,8 +25,8 @@ export interface HttpCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A longer answer is lost. */
-  readonly mostBytes: number;
+  /** Takes the body of the answer; one that it does not want is lost. */
+  readonly sink: BodySink;
   /** Ends the request wherever it is. */
   readonly signal?: AbortSignal;
 }
@@ -57,6 +60,14 @@ export interface Http {
   close(): Promise<void>;
 }
 
+/** Where calls may go. */
+export interface ReachOptions {
+  /** Link-local addresses and metadata services of clouds, too; not unless said so. */
+  readonly allowLinkLocal?: boolean;
+  /** Resolves names; the system's unless given. */
+  readonly lookup?: typeof systemLookup;
+}
+
 /** Proxies as environments name them. */
 export interface ProxyOptions {
   readonly http: string | undefined;
@@ -70,17 +81,30 @@ export function proxyOf(environment: Readonly<Record<string, string | undefined>
   return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
 }
 
-/** Connections are made with the first request; the HTTP library is loaded then. */
-export function createHttp(clock: Clock, proxy: ProxyOptions): Http {
+/**
+ * Connections are made with the first request; the HTTP library is loaded then. Unless allowed, no call goes to a link-local address or
+ * a metadata service, not by a name that resolves to one either; what a proxy resolves is up to the proxy.
+ */
+export function createHttp(clock: Clock, proxy: ProxyOptions, { allowLinkLocal = false, lookup }: ReachOptions = {}): Http {
   let opening: Promise<Agent | Dispatcher> | undefined;
   let open: Dispatcher | undefined;
   let closed = false;
+  /** The last origin that was found callable: a mount has one. */
+  let callable = "";
+
+  function isCallable(origin: string): boolean {
+    if (allowLinkLocal || origin === callable) return true;
+    if (isForbiddenHost(new URL(origin).hostname)) return false;
+    callable = origin;
+    return true;
+  }
 
   async function openPool(): Promise<Dispatcher> {
     const undici = await import("undici");
     const options = {
       // Time is kept below, by a clock that is passed in. Idle connections go after a few seconds.
-      connections: CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000, connect: { timeout: CONNECT_MS },
+      connections: CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000, 
+      connect: { timeout: CONNECT_MS, ...(allowLinkLocal ? {} : { lookup: guardedLookup(lookup) }) },
     };
     open = proxy.http === undefined && proxy.https === undefined
       ? new undici.Agent(options)
@@ -91,6 +115,7 @@ export function createHttp(clock: Clock, proxy: ProxyOptions): Http {
   return {
     async send(call) {
       if (closed) return { lost: "cancelled", sent: false, reason: "CLOSED" };
+      if (!isCallable(call.origin)) return { lost: "connection", sent: false, reason: FORBIDDEN_ADDRESS };
       const dispatcher = open ?? await (opening ??= openPool());
       return exchange(dispatcher, call, clock);
     },
@@ -105,8 +130,6 @@ function exchange(dispatcher: Dispatcher, call: HttpCall, clock: Clock): Promise
   return new Promise((resolve) => {
     const sentAtMs = clock.monotonic();
     const { signal } = call;
-    const chunks: Buffer[] = [];
-    let length = 0;
     let head: { readonly status: number; readonly statusText: string; readonly headers: Readonly<Record<string, string>> } | undefined;
     let sent = false;
     let settled = false;
@@ -140,13 +163,11 @@ function exchange(dispatcher: Dispatcher, call: HttpCall, clock: Clock): Promise
         head = { status, statusText: statusText ?? "", headers: flattened(headers) };
       },
       onResponseData(_controller, chunk) {
-        length += chunk.length;
-        if (length > call.mostBytes) return stop("too_large", "TOO_LARGE");
-        chunks.push(chunk);
+        if (!settled && !call.sink.push(chunk)) stop("too_large", "TOO_LARGE");
       },
       onResponseEnd() {
         if (head === undefined) return settle({ lost: "connection", sent, reason: "NO_ANSWER" });
-        settle({ ...head, body: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks), sentAtMs });
+        settle({ ...head, body: call.sink.whole(), sentAtMs });
       },
       onResponseError(_controller, error) {
         const reason = codeOf(error);

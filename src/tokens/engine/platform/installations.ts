@@ -6,7 +6,7 @@ import { isRawNumber, numberText, parseExact, type RawNumber } from "../../logic
 import { logicalError } from "../../logical/occurred.ts";
 import type { Installation, Permissions } from "../types.ts";
 import { garbage, platformFailure } from "./failures.ts";
-import type { HttpReply } from "./http.ts";
+import type { HttpLost, HttpReply } from "./http.ts";
 import type { Platform } from "./platform.ts";
 
 const FOUND_FOR_MS = 300_000;
@@ -97,21 +97,37 @@ function foundOf(name: string, id: number | RawNumber | undefined, remembered: b
   throw logicalError(`app not installed in GitHub organization ${JSON.stringify(name.slice(0, 100))}; install it there, or read installations for those it has`, { field: "org_name", rule: "not_installed" });
 }
 
-// A direct lookup knows neither what old servers lack nor users' accounts; the list knows all.
+// A direct lookup knows neither what old servers lack nor users' accounts, and proxies refuse paths they do not know; the list knows all.
 async function lookUp(platform: Platform, clock: Clock, login: string, signal: AbortSignal): Promise<number | RawNumber | undefined> {
+  let refusal: StewardError | undefined;
   if (/^[a-z0-9_][a-z0-9_-]*$/.test(login)) {
     const { outcome } = await platform.get(`orgs/${login}/installation`, signal);
-    const reply = outcome.lost === undefined ? outcome : undefined;
-    const direct = reply?.status === 200 ? installationOf(tryParse(reply)) : undefined;
+    const direct = outcome.lost === undefined && outcome.status === 200 ? installationOf(tryParse(outcome)) : undefined;
     if (direct !== undefined) return direct.id;
-    const decisive = reply === undefined || reply.status === 401 || reply.status === 403 || reply.status === 429 || reply.status >= 500;
-    if (decisive) throw platformFailure(FINDING, outcome, clock.now());
+    refusal = refusalOf(outcome, clock.now());
+    if (refusal !== undefined && isFinal(outcome, refusal)) throw refusal;
   }
-  for await (const page of pages(platform, clock, signal)) {
-    const found = page.find((installation) => installation.login.toLowerCase() === login);
-    if (found !== undefined) return found.id;
+  try {
+    for await (const page of pages(platform, clock, signal)) {
+      const found = page.find((installation) => installation.login.toLowerCase() === login);
+      if (found !== undefined) return found.id;
+    }
+  } catch (error) {
+    throw signal.aborted ? error : refusal ?? error;
   }
   return undefined;
+}
+
+/** What a direct lookup failed with; undefined where it only does not know the account: 404, a page, no JSON. */
+function refusalOf(outcome: HttpReply | HttpLost, nowMs: number): StewardError | undefined {
+  const failed = outcome.lost !== undefined || outcome.status === 401 || outcome.status === 403 || outcome.status === 429 || outcome.status >= 500;
+  return failed ? platformFailure(FINDING, outcome, nowMs) : undefined;
+}
+
+/** Whether the list would be refused as well: it is, or must not be asked for now. */
+function isFinal(outcome: HttpReply | HttpLost, refusal: StewardError): boolean {
+  if (outcome.lost !== undefined) return outcome.lost !== "connection";
+  return outcome.status === 401 || refusal.code === "exhausted";
 }
 
 const FINDING = { failed: "unable to list installations", subject: "installation in this account" };

@@ -4,13 +4,15 @@ import { byLink } from "../../../kernel/client/paging.ts";
 import { sameOrigin } from "../../../kernel/client/url.ts";
 import type { AppJwt } from "../app-jwt.ts";
 import type { Base } from "../base-url.ts";
+import { type BodySink, wholeBody } from "./body.ts";
 import { jwtRefusal } from "./failures.ts";
 import type { Http, HttpCall, HttpLost, HttpReply } from "./http.ts";
+import { createMintBody, type MintBody } from "./mint-body.ts";
 
 /** The API version that the answers are read by. */
 const API_VERSION = "2022-11-28";
 
-/** 500 repositories with all their metadata are less than half of it; 64 such answers may be read at once. */
+/** Of any answer but that to a mint. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 const MOST_REDIRECTS = 3;
@@ -30,33 +32,46 @@ export interface Read {
   readonly next: URL | undefined;
 }
 
+/** An answer to a mint. */
+export interface Minted {
+  readonly outcome: HttpReply | HttpLost;
+  /** The token in what came of the answer, also where that never became whole or is no JSON. */
+  token(): string | undefined;
+}
+
 /** Calls of one app at one address. Outcomes are values; nothing rejects. */
 export interface Platform {
   /** Sends once; again only after a refusal of the JWT that signing anew may mend, which makes nothing. Goes on whoever leaves. */
-  post(path: string, body: string): Promise<HttpReply | HttpLost>;
+  mint(path: string, body: string, options: { readonly namesOnly: boolean }): Promise<Minted>;
   /** Reads, following redirects on the same origin. `path` is below the base; a URL is a page that a `Read` named. */
   get(path: string | URL, signal: AbortSignal): Promise<Read>;
 }
 
+type AppCall = Omit<HttpCall, "headers" | "sink" | "origin">;
+
 /** Calls with the app's JWT. */
 export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Platform {
-  async function asApp(call: Omit<HttpCall, "headers" | "mostBytes" | "origin">): Promise<HttpReply | HttpLost> {
-    const first = await once(call);
+  async function asApp(call: AppCall, sink: () => BodySink = () => wholeBody(MOST_BYTES)): Promise<HttpReply | HttpLost> {
+    const first = await once(call, sink());
     const refusal = first.lost === undefined ? jwtRefusal(first) : undefined;
     if (first.lost !== undefined || refusal === undefined) return first;
     const mended = refusal === "issuer" ? jwt.issuerRefused() : jwt.clockRefused(first.headers["date"], first.sentAtMs);
-    return mended ? once(call) : first;
+    return mended ? once(call, sink()) : first;
   }
 
-  async function once(call: Omit<HttpCall, "headers" | "mostBytes" | "origin">): Promise<HttpReply | HttpLost> {
+  async function once(call: AppCall, sink: BodySink): Promise<HttpReply | HttpLost> {
     const headers = { ...fixedHeaders(deps.userAgent), authorization: jwt.authorization(), ...(call.body === undefined ? {} : { "content-type": "application/json" }) };
-    const outcome = await deps.http.send({ ...call, origin: base.origin, headers, mostBytes: MOST_BYTES });
+    const outcome = await deps.http.send({ ...call, origin: base.origin, headers, sink });
     if (outcome.lost === undefined) jwt.answered(outcome.headers["date"], outcome.sentAtMs);
     return outcome;
   }
 
   return {
-    post: (path, body) => asApp({ method: "POST", path: base.prefix + path, body }),
+    async mint(path, body, options) {
+      let received: MintBody | undefined;
+      const outcome = await asApp({ method: "POST", path: base.prefix + path, body }, () => (received = createMintBody(options)));
+      return { outcome, token: () => received?.token() };
+    },
     async get(path, signal) {
       let url = typeof path === "string" ? new URL(path, base.url) : path;
       for (let hop = 0; ; hop++) {
@@ -74,7 +89,7 @@ export function createPlatform(deps: PlatformDeps, base: Base, jwt: AppJwt): Pla
 /** Revokes a token with itself. */
 export function revokeToken(deps: PlatformDeps, base: Base, token: string, signal?: AbortSignal): Promise<HttpReply | HttpLost> {
   const headers = { ...fixedHeaders(deps.userAgent), authorization: `Bearer ${token}` };
-  return deps.http.send({ method: "DELETE", origin: base.origin, path: `${base.prefix}installation/token`, headers, mostBytes: MOST_BYTES, ...(signal === undefined ? {} : { signal }) });
+  return deps.http.send({ method: "DELETE", origin: base.origin, path: `${base.prefix}installation/token`, headers, sink: wholeBody(MOST_BYTES), ...(signal === undefined ? {} : { signal }) });
 }
 
 function fixedHeaders(userAgent: string): Record<string, string> {
