@@ -44,7 +44,7 @@ export function countedMessages(request: UniversalServerRequest, desc: DescMessa
   return { ...request, header: unpacked, body: unaryMessage(body, format) };
 }
 
-async function* unaryMessage(chunks: AsyncIterable<Uint8Array>, format: Format): AsyncGenerator<Uint8Array> {
+async function* unaryMessage(chunks: AsyncIterable<Uint8Array>, format: Format): AsyncGenerator<Uint8Array, void, undefined> {
   const held: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -56,7 +56,7 @@ async function* unaryMessage(chunks: AsyncIterable<Uint8Array>, format: Format):
   yield await counted(oneBuffer(held), format, true);
 }
 
-async function* streamMessages(chunks: AsyncIterable<Uint8Array>, format: Format): AsyncGenerator<Uint8Array> {
+async function* streamMessages(chunks: AsyncIterable<Uint8Array>, format: Format): AsyncGenerator<Uint8Array, void, undefined> {
   const turns = new Turns();
   let held: Uint8Array[] = [];
   let bytes = 0;
@@ -88,7 +88,7 @@ function oneBuffer(pieces: readonly Uint8Array[]): Buffer {
 }
 
 /** A message above the limit, as it comes: the library refuses it by its head. */
-async function* endless(begun: Uint8Array, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* endless(begun: Uint8Array, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   yield begun;
   yield* chunks;
 }

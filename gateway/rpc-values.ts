@@ -6,11 +6,11 @@ import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf
 import { Code as RpcCode, ConnectError } from "@connectrpc/connect";
 
 /** Fields, list elements and map entries of one message, with all that it contains. */
-export const MAX_MESSAGE_VALUES = 20_000;
+const MAX_MESSAGE_VALUES = 10_000;
 /** Messages, or in JSON objects and lists, inside each other; the library's own limit. */
 const MAX_DEPTH = 100;
 /** Characters of a name or number in JSON. */
-const MAX_WORD_LENGTH = 1_024;
+const MAX_WORD_LENGTH = 256;
 
 /** Throws `RESOURCE_EXHAUSTED` for a message in protobuf that has too many values. What is malformed is left to its reader. */
 export function assertFewFields(desc: DescMessage, bytes: Uint8Array): void {

@@ -222,10 +222,10 @@ describe("the audit", () => {
     expect(auditBytes() - large).toBeLessThan(8 * 1024);
   });
 
-  it("of a request with 90,000 names and of one with 90,000 long names stays within 64 KiB a line", async () => {
+  it("of a request with 9,000 names and of one with 9,000 long names stays within 64 KiB a line", async () => {
     for (const length of [5, 300]) {
       const before = auditBytes();
-      const data = Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`${String(index).padEnd(length, "n")}`, index]));
+      const data = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [String(index).padEnd(length, "n"), index]));
       await vault.ask("POST", "cubbyhole/names", { body: data });
       const lines = readFileSync(auditFile()).subarray(before).toString().trim().split("\n");
       expect([lines.length, Math.max(...lines.map((line) => Buffer.byteLength(line))) <= 65_536]).toEqual([2, true]);

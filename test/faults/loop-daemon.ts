@@ -10,6 +10,8 @@ export interface MeasuredDaemon {
   readonly vault: VaultDaemon;
   /** The longest turn of the event loop since the last reading. */
   read(): Promise<LoopReading>;
+  /** Keeps the main thread busy. */
+  block(ms: number): void;
 }
 
 /** Starts it with the limits as shipped. */
@@ -18,7 +20,7 @@ export async function startMeasured(): Promise<MeasuredDaemon> {
   const meter = join(import.meta.dirname, "../support/loop-meter.ts");
   const vault = await startVault({ services: {}, env: { NODE_OPTIONS: `--import=${meter}`, LOOP_METER_SOCKET: socket } });
   await rest(vault.daemon, "GET", "/api/v1/health");
-  return { vault, read: () => reading(socket) };
+  return { vault, read: () => reading(socket), block: (ms) => void connect(socket).on("error", () => undefined).end(String(ms)) };
 }
 
 function reading(path: string): Promise<LoopReading> {

@@ -84,7 +84,8 @@ function varint(value: number): number[] {
   return [...bytes, left];
 }
 
-function repeated(unit: readonly number[], bytes: number = REST_BYTES): Uint8Array {
+/** One unit over and over. */
+export function repeated(unit: readonly number[], bytes: number = REST_BYTES): Uint8Array {
   return Buffer.alloc(Math.floor(bytes / unit.length) * unit.length, Uint8Array.from(unit));
 }
 
@@ -161,10 +162,34 @@ export function nastyRequests(): NastyTable {
     add(`Connect in protobuf, ${name}`, () => ({ path: "/steward.tokens.v1.EngineService/MintToken", headers: PROTO_TYPE, token: true, body: body() }));
     add(`gRPC-Web in protobuf, ${name}`, () => ({ path: "/steward.tokens.v1.EngineService/MintToken", headers: { "content-type": "application/grpc-web+proto" }, token: true, body: framed(body()) }));
   }
+  const engine = (name: string, body: () => Uint8Array): void => add(`Connect in protobuf, ${name}`, () => ({ path: "/steward.tokens.v1.EngineService/MintToken", headers: PROTO_TYPE, body: body() }));
+  engine("a mount of slashes", () => delimited(1, `a${"/".repeat(REST_BYTES - 16)}a`));
+  const logical = (name: string, field: number, text: string): void => add(`Connect in protobuf, ${name}`, () => ({ path: "/steward.tokens.v1.LogicalService/Handle", headers: PROTO_TYPE, body: Buffer.concat([Uint8Array.from([0x08, 1]), delimited(field, text)]) }));
+  logical("a path of slashes", 2, `a${"/".repeat(REST_BYTES - 16)}a`);
+  logical("a duration of digits", 4, "1".repeat(REST_BYTES - 16));
+  logical("a namespace of slashes", 5, `a${"/".repeat(REST_BYTES - 16)}a`);
+  const header = (name: string, path: string, headers: Readonly<Record<string, string>>): void => add(`Headers, ${name}`, () => ({ method: "GET", path, headers, body: Buffer.alloc(0) }));
+  const many = (text: string): string => text.repeat(Math.floor(15_000 / text.length));
+  header("blanks in Accept-Encoding", "/api/status.json", { "accept-encoding": `gzip${many(" ")}x` });
+  header("semicolons in Accept-Encoding", "/api/status.json", { "accept-encoding": many("; ") });
+  header("blanks in Authorization", "/api/v1/documents", { authorization: `Basic a${many(" ")}b` });
+  header("slashes in X-Vault-Namespace", "/v1/sys/health", { "x-vault-namespace": `a${many("/")}a` });
+  header("a long Host", "/api/v1/health", { host: many("a.") });
+  header("a long Origin", "/api/v1/health", { origin: `http://${many("a.")}` });
+  header("digits in the query", `/api/v1/duplicates?minSimilarity=${many("1")}x`, {});
+  header("many parameters in the query", `/api/v1/duplicates?${many("status=a&")}`, {});
+  header("percent signs in the path", `/v1/${many("%41")}`, {});
+  header("slashes in the path", `/v1/a${many("/")}a`, {});
+  header("digits in the page's number", `/api/v1/documents?limit=${many("1")}&offset=${many(".")}`.slice(0, 15_500), {});
   add("Connect in protobuf, packed with gzip", () => ({ path: "/steward.tokens.v1.EngineService/MintToken", headers: { ...PROTO_TYPE, "content-encoding": "gzip" }, token: true, body: gzipSync(repeated([0x22, 0])) }));
   add("gRPC-Web, empty messages", () => ({ path: "/steward.tokens.v1.EngineService/MintToken", headers: { "content-type": "application/grpc-web+proto" }, token: true, body: repeated([0, 0, 0, 0, 0]) }));
-  add("Connect, a logical request with much data", () => ({ path: "/steward.tokens.v1.LogicalService/Handle", token: true, body: Buffer.from(JSON.stringify({ operation: "OPERATION_CREATE", path: "sys/wrapping/wrap", data: filled(3 * MIB - 64, "{\"k\":1", (at) => `,"n${at}":"v"`, "}", 99_000).toString() === "" ? "" : Buffer.from(filled(3 * MIB - 64, "{\"k\":1", (at) => `,"n${at}":"v"`, "}", 99_000)).toString("base64") })) }));
+  add("Connect, a logical request with much data", () => ({ path: "/steward.tokens.v1.LogicalService/Handle", token: true, body: Buffer.from(JSON.stringify({ operation: "OPERATION_CREATE", path: "sys/wrapping/wrap", data: Buffer.from(filled(3 * MIB - 64, "{\"x\":[1", (at) => `,"n${at}"`, "]}", 99_000)).toString("base64") })) }));
   return table;
+}
+
+/** A text as a field of a message. */
+function delimited(field: number, text: string): Uint8Array {
+  return Buffer.concat([Uint8Array.from([field * 8 + 2, ...varint(Buffer.byteLength(text))]), Buffer.from(text)]);
 }
 
 function framed(message: Uint8Array): Uint8Array {
