@@ -57,10 +57,9 @@ describe("the owner is served and every probe answered", () => {
     if (daemon === undefined) throw new Error("no daemon");
     const calls = ownerCalls(daemon.url, TOKEN);
     await calls.round();
-    let over = false;
     // The strangers come while the owner calls, and the owner goes on calling once they are all there.
-    const coming = ATTACKS[attack]?.({ url: daemon.url, version }).finally(() => (over = true));
-    while (!over) await calls.round();
+    const coming = ATTACKS[attack]?.({ url: daemon.url, version });
+    for (let round = 0; round < ROUNDS; round += 1) await calls.round();
     const strangers = await coming;
     for (let round = 0; round < ROUNDS; round += 1) await calls.round();
     const standing = strangers?.standing() ?? 0;
