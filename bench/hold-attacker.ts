@@ -16,8 +16,11 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<Attack
 export type AttackOrder = { readonly begin: string; readonly url: string } | "end";
 
 let standing: Attack | undefined;
-parentPort?.on("message", async (order: AttackOrder) => {
+
+async function obey(order: AttackOrder): Promise<void> {
   if (order !== "end") standing = await attacks[order.begin]?.({ url: order.url, version: "h1" });
   parentPort?.postMessage(standing?.standing() ?? 0);
   if (order === "end") standing?.stop();
-});
+}
+
+parentPort?.on("message", (order: AttackOrder) => void obey(order));
