@@ -1,6 +1,6 @@
 /** An owner's calls and probes, by every way in, on kept and on fresh connections: how many are served, and after how long. */
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect as connectHttp2, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 /** Calls of one kind. */
@@ -13,14 +13,16 @@ export interface Served {
   readonly times: number[];
 }
 
+/** An owner's calls. */
 export const OWNER_KINDS = ["REST, kept", "REST, fresh", "gRPC, kept", "gRPC, fresh"] as const;
+/** Health checks, without a credential. */
 export const PROBE_KINDS = ["/healthz, fresh", "/readyz, fresh", "gRPC health, kept", "gRPC health, fresh", "gRPC health list, fresh"] as const;
 type Kind = (typeof OWNER_KINDS)[number] | (typeof PROBE_KINDS)[number];
 
 /** What an owner sees of a daemon. */
 export interface OwnerCalls {
-  /** One call of each kind, one after the other. */
-  round(): Promise<void>;
+  /** One call of each of these kinds, one after the other; of every kind unless given. */
+  round(kinds?: readonly Kind[]): Promise<void>;
   readonly results: Readonly<Record<Kind, Served>>;
   close(): void;
 }
@@ -74,8 +76,9 @@ export function ownerCalls(url: string, token: string): OwnerCalls {
   const results = Object.fromEntries(Object.keys(calls).map((kind) => [kind, { asked: 0, served: 0, failures: [], times: [] }])) as unknown as Record<Kind, Served>;
   return {
     results,
-    async round() {
-      for (const [kind, [expected, call]] of Object.entries(calls) as [Kind, (typeof calls)[Kind]][]) {
+    async round(kinds = [...OWNER_KINDS, ...PROBE_KINDS]) {
+      for (const kind of kinds) {
+        const [expected, call] = calls[kind];
         const result = results[kind];
         const beganMs = performance.now();
         const answer = await call();
@@ -101,14 +104,14 @@ function grpc(session: ClientHttp2Session, path: string, headers: Record<string,
   return new Promise((resolve) => {
     if (session.destroyed || session.closed) return resolve("no connection");
     const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", "te": "trailers", ...headers });
-    let status: unknown;
-    let http: unknown;
+    let status: string | string[] | undefined;
+    let http: number | undefined;
     stream.on("response", (head) => {
       http = head[":status"];
       status = head["grpc-status"];
-    }).on("trailers", (trailers) => (status = trailers["grpc-status"] ?? status));
+    }).on("trailers", (trailers: IncomingHttpHeaders) => (status = trailers["grpc-status"] ?? status));
     stream.setTimeout(PATIENCE_MS, () => stream.close());
-    stream.once("error", (error) => resolve(error.message)).once("close", () => resolve(status === undefined ? `http ${String(http)}` : `grpc ${String(status)}`));
+    stream.once("error", (error) => resolve(error.message)).once("close", () => resolve(status === undefined ? `http ${http}` : `grpc ${status.toString()}`));
     stream.resume().end(EMPTY_MESSAGE);
   });
 }

@@ -48,5 +48,5 @@ export function createStreams(limits: ShareLimits, clock: Clock): Streams {
 }
 
 function tooOld(streamMs: number): StewardError {
-  return new StewardError("not_ready", `the stream has reached its age of ${streamMs / 60_000} minutes; open it again`, { rule: "stream_age", remedy: "open it again" });
+  return new StewardError("not_ready", `the stream has reached its age of ${streamMs / 1000} seconds; open it again`, { rule: "stream_age", remedy: "open it again" });
 }

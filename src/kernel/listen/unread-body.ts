@@ -23,7 +23,11 @@ export function endUnreadBody(request: ServerRequest, clock: Clock): void {
 /** Not at once: trailers may still be on their way, and most clients are about to end their side themselves. */
 function closeSoon(stream: ServerHttp2Stream, clock: Clock): void {
   if (stream.readableEnded || stream.closed) return;
-  const timer = clock.timer(clock.monotonic() + LINGER_MS, () => stream.close(constants.NGHTTP2_NO_ERROR));
+  const timer = clock.timer(clock.monotonic() + LINGER_MS, () => {
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    // Bytes that nobody reads would keep it open on this side.
+    setImmediate(() => stream.destroy());
+  });
   stream.once("close", () => timer[Symbol.dispose]());
 }
 

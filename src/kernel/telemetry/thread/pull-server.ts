@@ -2,10 +2,11 @@
 import { delay, type Clock } from "../../base/clock.ts";
 import { ownWords } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { formatAddress } from "../../config/address.ts";
+import { formatAddress, isLoopback } from "../../config/address.ts";
 import { createListener, type Listener, type ListenerSpec } from "../../listen/listener.ts";
 import type { PullView } from "../status.ts";
 import type { WirePull } from "./options.ts";
+import { refusePull } from "./pull-auth.ts";
 import type { PullBooks } from "./pull-books.ts";
 import { createPullHandler, type PullHandlerDeps } from "./pull-handler.ts";
 
@@ -14,6 +15,10 @@ const LONGEST_WAIT_MS = 60_000;
 /** Scrapers are few; more are a mistake or an attack. */
 const MOST_CONNECTIONS = 64;
 const STALL_MS = 30_000;
+/** Requests at once of those who may not scrape: they are told so. */
+const STRANGERS = 8;
+/** A scrape has none. */
+const NO_BODY = 0;
 
 /** What the port needs. */
 export interface PullServerDeps extends Omit<PullHandlerDeps, "books"> {
@@ -73,6 +78,8 @@ function specOf(deps: PullServerDeps, options: WirePull): ListenerSpec {
     // Open to other machines without a token it refuses every request, which says more than a port that is not there.
     name: "metrics", setting: "scrape.listen", address: listen, credential: true,
     ...(tls === undefined ? {} : { tls: { certFile: tls.certFile, keyFile: tls.keyFile, ...(tls.reloadMs === undefined ? {} : { reloadMs: tls.reloadMs }), ...clients } }),
-    limits: { connections: MOST_CONNECTIONS, stallMs: STALL_MS }, handle: createPullHandler(deps, options),
+    limits: { connections: MOST_CONNECTIONS, stallMs: STALL_MS, owner: { requests: MOST_CONNECTIONS, bodyBytes: NO_BODY, bodiesBytes: NO_BODY }, stranger: { requests: STRANGERS, requestsPerAddress: STRANGERS / 2, bodyBytes: NO_BODY, bodiesBytes: NO_BODY } },
+    classify: ({ headers, socket }) => ({ share: refusePull(options, headers.authorization) === undefined ? "owner" : "stranger", kind: "request", address: isLoopback(socket.remoteAddress ?? "") ? undefined : socket.remoteAddress }),
+    handle: createPullHandler(deps, options),
   };
 }
