@@ -139,7 +139,7 @@ describe("a body", () => {
     const body = Buffer.from(`{"x":"${"a".repeat(bytes - 8)}"}`);
     for (const framing of [{ "content-length": String(bytes) }, { "transfer-encoding": "chunked" }]) {
       expect([status, "cut"].slice(0, status === 413 ? 2 : 1)).toContain(await statusFor(body, { "x-vault-token": vault.root, ...framing }));
-      expect([status === 413 ? 413 : 403, "cut"].slice(0, status === 413 ? 2 : 1)).toContain(await statusFor(body, framing));
+      expect([403, "cut"]).toContain(await statusFor(body, framing));
     }
   });
 
@@ -162,14 +162,17 @@ describe("a body", () => {
   it("that holds very much keeps nobody waiting, least of all from somebody unknown", async () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const names = (count: number): string => Array.from({ length: count }, (_, at) => `a${at}=1`).join("&");
-    const rows: readonly (readonly [string, Asking, number])[] = [
-      ["ten million values", { body: `{"a":[${"\"\",".repeat(10_000_000)}1]}` }, 413], ["90,000 names in a form", { headers: form, body: names(90_000) }, 403], ["a million names in a form", { headers: form, body: names(1_000_000) }, 413],
-      ["ten million pairs in a form", { headers: form, body: "a=&".repeat(10_000_000) }, 413], ["one text of 31 MiB", { body: `{"a":"${"x".repeat(31 * 2 ** 20)}"}` }, 403], ["ten million backslashes", { body: `{"a":"${"\\".repeat(10_000_000)}"}` }, 403],
-      ["ten million blanks", { body: `{"a":[${" ".repeat(10_000_000)}1.5]}` }, 403],
+    const rows: readonly (readonly [string, Asking])[] = [
+      ["ten million values", { body: `{"a":[${"\"\",".repeat(10_000_000)}1]}` }], ["90,000 names in a form", { headers: form, body: names(90_000) }], ["a million names in a form", { headers: form, body: names(1_000_000) }],
+      ["ten million pairs in a form", { headers: form, body: "a=&".repeat(10_000_000) }], ["one text of 31 MiB", { body: `{"a":"${"x".repeat(31 * 2 ** 20)}"}` }], ["ten million backslashes", { body: `{"a":"${"\\".repeat(10_000_000)}"}` }],
+      ["ten million blanks", { body: `{"a":[${" ".repeat(10_000_000)}1.5]}` }],
     ];
-    for (const [name, asking, status] of rows) {
+    // The server answers by the head alone; a client that is still writing may see its connection closed first.
+    const statusOf = async (path: string, asking: Asking): Promise<number | "cut"> => await vault.ask("POST", path, { token: "", ...asking }).then(({ status }) => status, () => "cut" as const);
+    for (const [name, asking] of rows) {
       const since = performance.now();
-      expect([name, (await vault.ask("POST", "github/token", { token: "", ...asking })).status]).toEqual([name, status]);
+      expect([[name, 403], [name, "cut"]]).toContainEqual([name, await statusOf("github/token", asking)]);
+      expect([[name, 413], [name, "cut"]]).toContainEqual([name, await statusOf("sys/wrapping/unwrap", asking)]);
       expect([name, performance.now() - since < 5_000]).toEqual([name, true]);
     }
   });

@@ -4,8 +4,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
+import type { RequestHeaders } from "../../src/kernel/service.ts";
 import { createStateFactory } from "../../src/kernel/state/state-factory.ts";
 import { openTokens, type Tokens, type TokensOptions } from "../../src/tokens/service.ts";
+import type { TokenSpec } from "../../src/tokens/vault/types.ts";
 import { quietLog, temporaryFolder } from "../kernel/state/fixtures/tables.ts";
 import { direct } from "./support/engine.ts";
 
@@ -46,6 +48,36 @@ describe("the health of the tokens service", () => {
     const tokens = await open({ seal: { type: "file", keyFile: "/nonexistent/key", credentials: undefined } });
     expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("/nonexistent/key is missing") as string });
     expect([tokens.levels(), tokens.front.isOpen()]).toEqual([{ sealed: true, inside: undefined }, false]);
+  });
+});
+
+describe("a credential in the headers", () => {
+  it("is a live token on every surface of the service, without a use of it taken and without a record", async () => {
+    let root = "";
+    const tokens = await open({ showRoot: (token) => (root = token) !== "" });
+    const surfaces = [...tokens.service.rpc, ...tokens.service.plain];
+    const seen = (headers: RequestHeaders): unknown => {
+      const answers = new Set(surfaces.map((surface) => surface.hasCredential?.(headers)));
+      return answers.size === 1 ? [...answers][0] : "they differ";
+    };
+    const made = async (spec: Partial<TokenSpec>): Promise<{ id: string; key: string }> => {
+      const token = await tokens.manager()?.tokens.create({
+        type: "service", policies: ["default"], path: "auth/token/create", displayName: "x", numUses: 0, parent: undefined, ttlMs: 3_600_000, explicitMaxTtlMs: 0, periodMs: 0, renewable: true, ...spec,
+      });
+      return { id: token?.id.use((id) => id) ?? "", key: token?.entry.key ?? "" };
+    };
+    const [once, batch, wrapping, ended] = [await made({ numUses: 1 }), await made({ type: "batch" }), await made({ policies: ["response-wrapping"] }), await made({})];
+    await tokens.manager()?.tokens.revoke(ended.key);
+    const audit = join(tokens.env.status().path, "../audit.log");
+    const before = readFileSync(audit, "utf8");
+    for (let times = 0; times < 3; times++) for (const id of [root, once.id, batch.id, wrapping.id]) expect(seen({ "x-vault-token": id })).toBe(true);
+    expect([seen({ authorization: `Bearer ${root}` }), seen({ "x-vault-token": [root, "hvs.other"] })]).toEqual([true, true]);
+    const without: RequestHeaders[] = [{}, { "x-vault-token": "" }, { "x-vault-token": "hvs.unknown" }, { "x-vault-token": "hvb.AAAA" }, { "x-vault-token": ended.id }, { authorization: `Basic ${root}` }, { "x-vault-token": "hvs.unknown", authorization: `Bearer ${root}` }];
+    expect(without.map(seen)).toEqual(without.map(() => false));
+    expect(tokens.manager()?.tokens.lookup(Secret.of(once.id, "test"))?.numUses).toBe(1);
+    expect(readFileSync(audit, "utf8")).toBe(before);
+    await tokens.front.close();
+    expect(seen({ "x-vault-token": root })).toBe(false);
   });
 });
 

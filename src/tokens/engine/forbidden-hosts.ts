@@ -34,7 +34,7 @@ export function isForbiddenHost(hostname: string): boolean {
 }
 
 /** Whether an address is forbidden, an IPv6 address that stands for a forbidden IPv4 one included. False for what is no address. */
-export function isForbiddenAddress(address: string): boolean {
+function isForbiddenAddress(address: string): boolean {
   const plain = address.split("%", 1)[0] ?? "";
   switch (isIP(plain)) {
     case 4: return forbidden.check(plain, "ipv4");

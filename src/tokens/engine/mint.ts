@@ -64,7 +64,7 @@ async function mintAt(session: Session, request: LogicalRequest, scope: Scope, c
 interface Made {
   readonly id: Id;
   readonly reply: HttpReply;
-  token(): string | undefined;
+  readonly token: () => string | undefined;
 }
 
 function hintsFor(outcome: HttpReply | HttpLost, scope: Scope): readonly string[] {

@@ -71,7 +71,7 @@ function proofIn({ kinds, variables, path: { unknown } }: Route, proof: PathProo
     const { fields } = takeFields({ kinds, data: request.data, fromPath: variables, unknown, prefix: "" });
     return { subject: proof.subject({ ...request, fields }), verify: () => proof.verify({ ...request, fields }) };
   } catch (error) {
-    return { subject: undefined, verify: () => Promise.reject(error as Error) };
+    return { subject: undefined, verify: () => Promise.reject(error) };
   }
 }
 

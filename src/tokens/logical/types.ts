@@ -138,7 +138,7 @@ export interface PathProof {
 /** The proof in one request. */
 export interface RequestProof {
   readonly subject: string | undefined;
-  verify(): Promise<unknown>;
+  readonly verify: () => Promise<unknown>;
 }
 
 /** One declared path of a backend. Parsing, help, unknown-field errors and OpenAPI follow from it. */

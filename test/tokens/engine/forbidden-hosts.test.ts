@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isForbiddenAddress, isForbiddenHost } from "../../../src/tokens/engine/forbidden-hosts.ts";
+import { isForbiddenHost } from "../../../src/tokens/engine/forbidden-hosts.ts";
 
 const hostOf = (url: string): string => new URL(url).hostname;
 
@@ -20,6 +20,6 @@ describe("a host that nothing may be sent to", () => {
   });
 
   it("may carry a zone, and what is no address is none", () => {
-    expect([isForbiddenAddress("fe80::1%eth0"), isForbiddenAddress("code.example.org"), isForbiddenAddress("")]).toEqual([true, false, false]);
+    expect([isForbiddenHost("fe80::1%eth0"), isForbiddenHost("code.example.org"), isForbiddenHost("")]).toEqual([true, false, false]);
   });
 });

@@ -36,7 +36,7 @@ export interface Read {
 export interface Minted {
   readonly outcome: HttpReply | HttpLost;
   /** The token in what came of the answer, also where that never became whole or is no JSON. */
-  token(): string | undefined;
+  readonly token: () => string | undefined;
 }
 
 /** Calls of one app at one address. Outcomes are values; nothing rejects. */

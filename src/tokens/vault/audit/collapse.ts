@@ -125,10 +125,10 @@ interface Parts {
   readonly isList: boolean;
   /** Places of a list, names of an object. */
   readonly keys: readonly (string | number)[];
-  at(key: string | number): unknown;
+  readonly at: (key: string | number) => unknown;
   /** The text of a part with its name, if it has one. */
-  named(key: string | number, text: string): string;
-  closed(texts: readonly string[]): string;
+  readonly named: (key: string | number, text: string) => string;
+  readonly closed: (texts: readonly string[]) => string;
 }
 
 function parts(value: unknown, { hash }: Hasher): Parts {

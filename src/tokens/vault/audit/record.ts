@@ -12,7 +12,7 @@ import type { Size } from "./measure.ts";
 const KEPT_TOKENS = 1_024;
 
 /** The longest line. */
-export const MAX_LINE_BYTES: number = 64 * 1024;
+const MAX_LINE_BYTES = 64 * 1024;
 
 /** How much of a request is written value by value. */
 interface Room {

@@ -5,18 +5,13 @@ import { Secret } from "../../../kernel/base/secret.ts";
 import type { RequestHeaders } from "../../../kernel/service.ts";
 import { parseGoDurationMs } from "../../logical/go-values.ts";
 
-/** `X-Vault-Token`, else a Bearer in this very case. `header` gives a header or metadata by its lower-case name. */
-export function requestToken(header: (name: string) => string | undefined): Secret | undefined {
-  const own = header("x-vault-token") ?? "";
+/** `X-Vault-Token`, else a Bearer in this very case, of headers or metadata; of several of one name the first counts. */
+export function tokenIn(headers: RequestHeaders): Secret | undefined {
+  const own = firstOf(headers, "x-vault-token") ?? "";
   if (own !== "") return Secret.of(own, "X-Vault-Token");
-  const authorization = header("authorization") ?? "";
+  const authorization = firstOf(headers, "authorization") ?? "";
   const bearer = authorization.startsWith("Bearer ") ? authorization.slice("Bearer ".length).trim() : "";
   return bearer === "" ? undefined : Secret.of(bearer, "Authorization");
-}
-
-/** The token in headers or metadata; of several of one name the first counts. */
-export function tokenIn(headers: RequestHeaders): Secret | undefined {
-  return requestToken((name) => firstOf(headers, name));
 }
 
 /** The first header of a name, which is in lower case. */

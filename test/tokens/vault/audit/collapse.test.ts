@@ -81,15 +81,12 @@ describe("data of a record", () => {
   it("with a string or a number of many megabytes holds the same hash as ever, and lets others have their turn meanwhile", async () => {
     const text = `x${"😀".repeat(2_000_000)}y`;
     let turns = 0;
-    let over = false;
+    const over = new AbortController();
     const watch = (async () => {
-      while (!over) {
-        turns += 1;
-        await setImmediate();
-      }
+      for (; !over.signal.aborted; turns += 1) await setImmediate();
     })();
     const shown = await written({ a: text, b: rawNumber("9".repeat(1_000_000)), c: ["z", { d: text }], e: texts(300) });
-    over = true;
+    over.abort();
     await watch;
     expect([shown.a, shown.b, shown.c]).toEqual([hash(text), hash("9".repeat(1_000_000)), [hash("z"), { d: hash(text) }]]);
     expect(turns).toBeGreaterThan(20);

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { createHasher, hashedJson, isTime } from "../../../../src/tokens/vault/audit/hash.ts";
 import { parseExact } from "../../../../src/tokens/logical/json.ts";
 
-const { hash, begin } = createHasher(Buffer.alloc(32, 1));
+const hasher = createHasher(Buffer.alloc(32, 1));
+const { hash } = hasher;
 
 /** What should come out, written plainly. */
 function expected(value: unknown): unknown {
@@ -32,7 +33,7 @@ describe("hashed data", () => {
 
 describe("a hash in pieces", () => {
   it("is the hash of the whole", () => {
-    const running = begin();
+    const running = hasher.begin();
     for (const piece of ["a", "", "ä😀", "b"]) running.update(piece);
     expect(running.end()).toBe(hash("aä😀b"));
   });

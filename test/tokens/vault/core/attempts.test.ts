@@ -36,6 +36,11 @@ describe("failed attempts", () => {
     expect(refused(attempts, "", "a", 2_000)).toBe(0);
   });
 
+  it("of this machine may be more, since all its programs share an address", () => {
+    const { attempts } = start();
+    for (const address of ["127.0.0.1", "127.0.9.9", "::1"]) expect([address, refused(attempts, address, "a", 1_010)]).toEqual([address, 10]);
+  });
+
   it("over IPv6 count for the network that one host can have all of", () => {
     const { attempts } = start();
     for (let host = 1; host <= 50; host++) attempts.failed(`2001:db8:0:7::${host.toString(16)}`, "a");
