@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a thread's heap holds after a collection, in MiB. `outsideMiB` are its buffers. */
+/** What a thread holds after a collection, in MiB: objects with the buffers outside of the heap, and compiled code with its tables. */
 export interface LiveHeap {
-  readonly usedMiB: number;
-  readonly outsideMiB: number;
+  readonly dataMiB: number;
+  readonly codeMiB: number;
 }
 
 /** All threads together. */
@@ -23,10 +23,16 @@ const ANSWER_MS = 5_000;
 const ATTACH_MS = 1_500;
 /** Finalizers run after a collection, and what they let go is gone after the next one. */
 const ROUNDS = 2;
+/** Run in each thread. Code lies in spaces of its own. */
+const MEASURE = `(() => {
+  const sizes = { data: process.memoryUsage().external, code: 0 };
+  for (const { space_name: name, space_used_size: size } of process.getBuiltinModule("node:v8").getHeapSpaceStatistics()) sizes[/code|trusted/.test(name) ? "code" : "data"] += size;
+  return sizes;
+})()`;
 const ADDRESS = /^Debugger listening on (ws:\S+)$/;
 
 type Result = Readonly<Record<string, unknown>>;
-type Ask = (method: string) => Promise<Result | undefined>;
+type Ask = (method: string, params?: Result) => Promise<Result | undefined>;
 
 /** Asks the process to open its inspector, and reads the address from its lines. @throws when it says none in time. */
 export async function openInspector(pid: number, lines: readonly string[]): Promise<string> {
@@ -47,11 +53,11 @@ export async function collectGarbage(address: string): Promise<Collection> {
     const heaps: LiveHeap[] = [];
     for (const ask of threads) {
       for (let round = 0; round < ROUNDS; round += 1) await ask("HeapProfiler.collectGarbage");
-      const usage = await ask("Runtime.getHeapUsage");
-      if (usage !== undefined) heaps.push({ usedMiB: Number(usage["usedSize"]) / MIB, outsideMiB: Number(usage["backingStorageSize"]) / MIB });
+      const { value } = ((await ask("Runtime.evaluate", { expression: MEASURE, returnByValue: true }))?.["result"] ?? {}) as { value?: { data: number; code: number } };
+      if (value !== undefined) heaps.push({ dataMiB: value.data / MIB, codeMiB: value.code / MIB });
     }
     const sum = (of: (heap: LiveHeap) => number): number => heaps.reduce((total, heap) => total + of(heap), 0);
-    return { threads: heaps.length, usedMiB: sum(({ usedMiB }) => usedMiB), outsideMiB: sum(({ outsideMiB }) => outsideMiB) };
+    return { threads: heaps.length, dataMiB: sum(({ dataMiB }) => dataMiB), codeMiB: sum(({ codeMiB }) => codeMiB) };
   } finally {
     await inspector.close();
   }
@@ -105,11 +111,11 @@ async function connect(address: string): Promise<Inspector> {
   socket.addEventListener("message", ({ data }) => handle("", JSON.parse(String(data)) as Message));
   const post = (method: string, params: Result = {}): Promise<Result | undefined> => call("", (id) => socket.send(JSON.stringify({ id, method, params })));
   return {
-    ask: (method) => post(method),
+    ask: post,
     async workers() {
       await post("NodeWorker.enable", { waitForDebuggerOnStart: false });
       await sleep(ATTACH_MS);
-      return sessions.map((sessionId): Ask => (method) => call(sessionId, (id) => void post("NodeWorker.sendMessageToWorker", { sessionId, message: JSON.stringify({ id, method }) })));
+      return sessions.map((sessionId): Ask => (method, params = {}) => call(sessionId, (id) => void post("NodeWorker.sendMessageToWorker", { sessionId, message: JSON.stringify({ id, method, params }) })));
     },
     async close() {
       await post("NodeWorker.disable");

@@ -4,7 +4,7 @@ import { judge, type Row, type SoakResult } from "./verdict.ts";
 /** An hour of rows, ten seconds apart. */
 function rows(of: (minute: number) => Partial<Row>): Row[] {
   return Array.from({ length: 360 }, (_, at) => ({
-    atMs: at * 10_000, residentMiB: 300 + (at % 7), anonymousMiB: 230, fileMiB: 70, sharedMiB: 0, threads: 14, descriptors: 70 + (at % 9), cpuSeconds: at * 2, resting: at % 18 === 17, liveMiB: 200, ...of(at / 6),
+    atMs: at * 10_000, residentMiB: 300 + (at % 7), anonymousMiB: 230, fileMiB: 70, sharedMiB: 0, threads: 14, descriptors: 70 + (at % 9), cpuSeconds: at * 2, resting: at % 18 === 17, dataMiB: 200, codeMiB: 30, ...of(at / 6),
   }));
 }
 
@@ -21,7 +21,7 @@ describe("the verdict of a soak", () => {
 
   it("names each bar that is missed", () => {
     expect(missed({ rows: rows((minute) => ({ residentMiB: 300 + minute / 20 })) })).toEqual(["resident memory at rest"]);
-    expect(missed({ rows: rows((minute) => ({ liveMiB: 200 + minute / 50 })) })).toEqual(["live heaps and buffers at rest"]);
+    expect(missed({ rows: rows((minute) => ({ dataMiB: 200 + minute / 50 })) })).toEqual(["objects and buffers at rest"]);
     expect(missed({ rows: rows((minute) => ({ descriptors: 70 + Math.floor(minute / 4) })) })).toEqual(["descriptors, last quarter"]);
     expect(missed({ rows: rows((minute) => ({ threads: minute < 45 ? 14 : 15 })) })).toEqual(["threads, last quarter"]);
     expect(missed({ outcomes: [{ name: "reads", succeeded: 97, failed: 3, reason: "503" }, { name: "pages", succeeded: 0, failed: 0, reason: "" }] })).toEqual(["reads", "pages"]);
@@ -35,6 +35,6 @@ describe("the verdict of a soak", () => {
 
   it("does not judge growth before caches are full, nor a soak of which there is nothing", () => {
     expect(missed({ rows: rows((minute) => ({ residentMiB: 300 + Math.min(minute, 29) })) })).toEqual([]);
-    expect(missed({ rows: [] })).toEqual(["resident memory at rest", "live heaps and buffers at rest", "descriptors, last quarter", "threads, last quarter"]);
+    expect(missed({ rows: [] })).toEqual(["resident memory at rest", "objects and buffers at rest", "descriptors, last quarter", "threads, last quarter"]);
   });
 });

@@ -7,8 +7,9 @@ import { leastSquares, minuteMinima, secondHalf, theilSen, type Reading } from "
 export interface Row extends ProcessSample {
   /** The load rested and garbage was collected: the process was at its floor. */
   readonly resting: boolean;
-  /** Heaps and buffers of all threads after the last collection. */
-  readonly liveMiB: number;
+  /** Of all threads after the last collection: objects and buffers, and compiled code. */
+  readonly dataMiB: number;
+  readonly codeMiB: number;
 }
 
 /** A bar, and whether it was met. */
@@ -51,7 +52,7 @@ function rested(rows: readonly Row[], of: (row: Row) => number): Reading[] {
 /** Every bar of the soak. */
 export function judge({ rows, outcomes, errors, ready, exit }: SoakResult): Verdict[] {
   return [
-    trendVerdict("resident memory at rest", rows, (row) => row.residentMiB), trendVerdict("live heaps and buffers at rest", rows, (row) => row.liveMiB), flatVerdict("descriptors", rows, DESCRIPTOR_SLACK, (row) => row.descriptors), flatVerdict("threads", rows, 0, (row) => row.threads),
+    trendVerdict("resident memory at rest", rows, (row) => row.residentMiB), trendVerdict("objects and buffers at rest", rows, (row) => row.dataMiB), flatVerdict("descriptors", rows, DESCRIPTOR_SLACK, (row) => row.descriptors), flatVerdict("threads", rows, 0, (row) => row.threads),
     ...outcomes.map(({ name, succeeded, failed, reason }): Verdict => ({
       name, passed: succeeded > 0 && succeeded / (succeeded + failed) >= SUCCESS_BAR, found: `${succeeded} succeeded, ${failed} failed${reason === "" ? "" : `, last: ${reason}`}`,
     })),
@@ -94,6 +95,7 @@ export function printTable(rows: readonly Row[], outcomes: readonly Outcome[], v
     print(cells.map(([text, width]) => text.padStart(width)).join("  "));
   }
   print(`${outcomes.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0)} rounds of ${outcomes.length} activities`);
+  print(`compiled code at rest: ${leastSquares(rested(rows, (row) => row.codeMiB)).perHour.toFixed(2)} MiB/h in the second half`);
   for (const [name, of] of SHOWN_TRENDS) print(`${name} under load, lowest of each minute: ${leastSquares(settled(rows, of)).perHour.toFixed(2)} MiB/h in the second half`);
   for (const { name, passed, found } of verdicts) print(`${passed ? "passed" : "FAILED"}  ${name}: ${found}`);
   print(`${verdicts.filter(({ passed }) => passed).length} passed, ${verdicts.filter(({ passed }) => !passed).length} failed`);
