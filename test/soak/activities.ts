@@ -20,13 +20,34 @@ export interface Outcome {
 /** An activity that takes longer has failed. */
 const DEADLINE_MS = 120_000;
 
-/** Starts all of them; `stop` waits until the last one has ended. */
-export function startActivities(activities: readonly Activity[]): { readonly outcomes: readonly Outcome[]; stop(): Promise<void> } {
+/** Activities that run until they are stopped. */
+export interface Running {
+  readonly outcomes: readonly Outcome[];
+  /** Begins nothing more until `resume`; what has begun goes on to its end. */
+  pause(): void;
+  resume(): void;
+  /** Waits until the last one has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts all of them. */
+export function startActivities(activities: readonly Activity[]): Running {
   const stopping = new AbortController();
   const outcomes = activities.map(({ name }): Outcome => ({ name, succeeded: 0, failed: 0, reason: "" }));
-  const loops = activities.map((activity, at) => repeat(activity, outcomes[at] as Outcome, stopping.signal));
+  let paused = false;
+  const repeat = async (activity: Activity, outcome: Outcome): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const beganMs = performance.now();
+      if (!paused) await runOnce(activity, outcome, stopping.signal);
+      const restMs = Math.max(0, activity.everyMs - (performance.now() - beganMs));
+      await sleep(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const loops = activities.map((activity, at) => repeat(activity, outcomes[at] as Outcome));
   return {
     outcomes,
+    pause: () => void (paused = true),
+    resume: () => void (paused = false),
     async stop() {
       stopping.abort();
       await Promise.all(loops);
@@ -34,18 +55,20 @@ export function startActivities(activities: readonly Activity[]): { readonly out
   };
 }
 
-async function repeat(activity: Activity, outcome: Outcome, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
-    const beganMs = performance.now();
-    try {
-      await activity.run(AbortSignal.any([stopping, AbortSignal.timeout(DEADLINE_MS)]));
-      outcome.succeeded += 1;
-    } catch (error) {
-      if (stopping.aborted) return;
-      outcome.failed += 1;
-      outcome.reason = String(error);
-    }
-    const restMs = Math.max(0, activity.everyMs - (performance.now() - beganMs));
-    await sleep(restMs, undefined, { signal: stopping }).catch(() => undefined);
+async function runOnce(activity: Activity, outcome: Outcome, stopping: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(new Error(`not done within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  const abort = (): void => ended.abort();
+  stopping.addEventListener("abort", abort, { once: true });
+  try {
+    await activity.run(ended.signal);
+    outcome.succeeded += 1;
+  } catch (error) {
+    if (stopping.aborted) return;
+    outcome.failed += 1;
+    outcome.reason = String(error);
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener("abort", abort);
   }
 }

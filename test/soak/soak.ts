@@ -13,11 +13,12 @@ import { removeTemporaryFolders, startDaemon, temporaryFolder, type Daemon } fro
 import { bothNetworks, startEstate, type Estate } from "../contract/monitor-estate.ts";
 import { appKey, startCodeHost, vaultRequest } from "../contract/vault.ts";
 import type { CodeHost } from "../../src/demo/code-host/types.ts";
-import { startActivities, type Outcome } from "./activities.ts";
+import { startActivities, type Outcome, type Running } from "./activities.ts";
 import { startDeadReceiver, type DeadReceiver } from "./dead-receiver.ts";
+import { collectGarbage, INSPECTOR_PORT, openInspector } from "./garbage.ts";
 import { load, type Target } from "./load.ts";
 import { sampleProcess, type ProcessSample } from "./process-sample.ts";
-import { judge, printTable, type Verdict } from "./verdict.ts";
+import { judge, printTable, type Row, type Verdict } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
 const DEFAULT_MINUTES = 60;
@@ -26,12 +27,24 @@ const LOOK_MS = 1_000;
 const ROW_MS = 10_000;
 /** The receiver refuses for so long, then hangs for as long, and so on. */
 const RECEIVER_TURN_MS = 5 * MINUTE_MS;
+/** The load rests at the end of each cycle, so that what it needed for a while is given back and what stays can be read. */
+const CYCLE_MS = 3 * MINUTE_MS;
+const REST_MS = MINUTE_MS;
+/** Since the load rests: a worker thread ends after 30 s without work, then garbage is collected, and what is left is read at last. */
+const COLLECTED_MS = 38_000;
+const SETTLED_MS = 50_000;
 const COLLECT_EVERY = "5s";
 const TOKEN = "soak-0123456789abcdef";
+/** So few that all pairs of nodes that speak with each other have been seen before the second half. */
+const DEVICES = 24;
+const TALKERS = 6;
 const REWRITTEN_FILES = 60;
+/** Lines of errors that are kept. */
+const MAX_ERRORS = 100;
+const NOTHING = { dataMiB: NaN, codeMiB: NaN };
 const PULL_LINE = /listening.*name=metrics.*address=127\.0\.0\.1:(\d+)/;
 const ROOT_LINE = /root token[^:]*: (\S+)/;
-const COLUMNS = ["atMs", "residentMiB", "anonymousMiB", "fileMiB", "sharedMiB", "threads", "descriptors", "cpuSeconds"] as const;
+const COLUMNS = ["atMs", "residentMiB", "anonymousMiB", "fileMiB", "sharedMiB", "threads", "descriptors", "cpuSeconds", "resting", "dataMiB", "codeMiB"] as const;
 
 const { values } = parseArgs({ options: { minutes: { type: "string" }, samples: { type: "string" }, state: { type: "string" } } });
 const minutes = Number(values.minutes ?? (process.env["STEWARD_SOAK_MINUTES"] || DEFAULT_MINUTES));
@@ -49,7 +62,8 @@ interface Setting {
 }
 
 function configurationOf({ estate, receivers: [grpc, http], folder, state }: Setting): string {
-  const networks = JSON.parse(JSON.stringify(bothNetworks(estate)).replaceAll('"interval":"1s"', `"interval":"${COLLECT_EVERY}"`)) as Record<string, unknown>;
+  // The cardinality as shipped: with a series for each source port their number grows until the limit of a metric, and memory with it.
+  const { cardinality: _, ...networks } = JSON.parse(JSON.stringify(bothNetworks(estate)).replaceAll('"interval":"1s"', `"interval":"${COLLECT_EVERY}"`)) as Record<string, unknown>;
   return JSON.stringify({
     gateway: { listen: "127.0.0.1:0" }, auth: { token: TOKEN }, state: { directory: state }, scrape: { enabled: true, listen: "127.0.0.1:0" }, tracing: { enabled: true },
     otlp: {
@@ -67,7 +81,7 @@ async function prepare(): Promise<Setting> {
   mkdirSync(join(folder, "rewritten"));
   for (let at = 0; at < REWRITTEN_FILES; at += 1) writeFileSync(join(folder, "rewritten", `note-${at}.txt`), `Note ${at}\n`.repeat(40));
   return {
-    estate: await startEstate({ devices: 60, talkers: 20 }), host: await startCodeHost({ hourlyLimit: "off" }),
+    estate: await startEstate({ devices: DEVICES, talkers: TALKERS }), host: await startCodeHost({ hourlyLimit: "off" }),
     receivers: [await startDeadReceiver(), await startDeadReceiver()], folder, state: values.state ?? temporaryFolder(),
   };
 }
@@ -114,32 +128,43 @@ function lowestOf(looks: readonly ProcessSample[]): ProcessSample {
   };
 }
 
-function writeRow(row: ProcessSample, file: string | undefined): void {
-  if (file !== undefined) appendFileSync(file, `${COLUMNS.map((column) => Number(row[column].toFixed(2))).join(",")}\n`);
+function writeRow(row: Row, file: string | undefined): void {
+  if (file !== undefined) appendFileSync(file, `${COLUMNS.map((column) => Number(Number(row[column]).toFixed(2))).join(",")}\n`);
 }
 
 /** Looks at the process until the time is over or it is gone. */
-async function watch(daemon: Daemon, errors: string[], ended: AbortSignal): Promise<ProcessSample[]> {
-  const rows: ProcessSample[] = [];
+async function watch(daemon: Daemon, activities: Running, errors: string[], ended: AbortSignal): Promise<Row[]> {
+  const rows: Row[] = [];
   const beganMs = performance.now();
   if (values.samples !== undefined) writeFileSync(values.samples, `${COLUMNS.join(",")}\n`);
-  for (let looks: ProcessSample[] = [], look = 1; performance.now() - beganMs < minutes * MINUTE_MS && !ended.aborted; look += 1) {
-    await sleep(Math.max(0, beganMs + look * LOOK_MS - performance.now()));
+  const looksInAll = (minutes * MINUTE_MS) / LOOK_MS;
+  const inspector = await openInspector(daemon.pid, daemon.stderr);
+  let live = NOTHING;
+  for (let looks: ProcessSample[] = [], look = 0; look < looksInAll && !ended.aborted; look += 1) {
+    const restedMs = ((look * LOOK_MS) % CYCLE_MS) - (CYCLE_MS - REST_MS);
+    if (restedMs >= 0) activities.pause();
+    else activities.resume();
+    if (restedMs === COLLECTED_MS) {
+      live = NOTHING;
+      void collectGarbage(inspector).then(({ dataMiB, codeMiB }) => (live = { dataMiB, codeMiB }), (error: unknown) => errors.push(String(error)));
+    }
+    await sleep(Math.max(0, beganMs + (look + 1) * LOOK_MS - performance.now()));
     const sample = sampleProcess(daemon.pid, Math.round(performance.now() - beganMs));
     if (sample === undefined) break;
     looks.push(sample);
     // What the daemon logs is not kept: a day of it is much.
-    errors.push(...daemon.stderr.splice(0).filter((line) => / error /.test(line)));
-    if (look % (ROW_MS / LOOK_MS) !== 0) continue;
-    rows.push(lowestOf(looks));
-    writeRow(rows.at(-1) as ProcessSample, values.samples);
+    errors.push(...daemon.stderr.splice(0).filter((line) => / error /.test(line)).slice(0, MAX_ERRORS - errors.length));
+    if (looks.length < ROW_MS / LOOK_MS) continue;
+    const row = { ...lowestOf(looks), resting: restedMs + LOOK_MS - ROW_MS >= SETTLED_MS, ...live };
+    rows.push(row);
+    writeRow(row, values.samples);
     looks = [];
   }
   return rows;
 }
 
-async function soak(setting: Setting): Promise<{ rows: readonly ProcessSample[]; outcomes: readonly Outcome[]; verdicts: readonly Verdict[] }> {
-  const daemon = await startDaemon({ config: configurationOf(setting)});
+async function soak(setting: Setting): Promise<{ rows: readonly Row[]; outcomes: readonly Outcome[]; verdicts: readonly Verdict[] }> {
+  const daemon = await startDaemon({ config: configurationOf(setting), env: { NODE_OPTIONS: INSPECTOR_PORT } });
   const ended = new AbortController();
   void daemon.exited.then(() => ended.abort());
   const errors: string[] = [];
@@ -147,7 +172,7 @@ async function soak(setting: Setting): Promise<{ rows: readonly ProcessSample[];
   process.stdout.write(`daemon ${daemon.pid} at ${daemon.url}, for ${minutes} minutes\n`);
   const activities = startActivities(load(target));
   const turning = turnReceivers(setting.receivers, ended.signal);
-  const rows = await watch(daemon, errors, ended.signal).finally(() => ended.abort());
+  const rows = await watch(daemon, activities, errors, ended.signal).finally(() => ended.abort());
   await Promise.all([activities.stop(), turning]);
   const ready = await fetch(`${daemon.url}/readyz`).then(({ status }) => status, String);
   const { code, signal } = await daemon.stop();

@@ -52,7 +52,7 @@ describe("the list of documents", () => {
         if (!look) continue;
         const kept = [...plain.values()].filter(({ title }) => title.includes("x")).sort((left, right) => (left.archive === right.archive ? (left.id < right.id ? -1 : 1) : left.archive > right.archive ? -1 : 1));
         const of = (tag: string): number[] => [...plain.values()].filter(({ correspondent, tags }) => correspondent === "p" && tags.includes(tag)).map((one) => one.docNo);
-        for (const tag of ["s", "t"]) expect(index.select({ correspondent: "p", tag }, all).docNos.toSorted()).toEqual(of(tag).toSorted());
+        for (const tag of ["s", "t"]) expect(new Set(index.select({ correspondent: "p", tag }, all).docNos)).toEqual(new Set(of(tag)));
         expect(index.select({ search: "x" }, { offset: 1, limit: 3 })).toEqual({ docNos: kept.slice(1, 4).map((one) => one.docNo), total: kept.length });
       }
       const rows = [...plain.values()];
