@@ -73,5 +73,5 @@ it("a control plane that is down is told by its address and the system's reason:
   const rows = preflight.stdout.split("\n").filter((row) => row.includes(" FAILED "));
   expect(rows.length).toBeGreaterThanOrEqual(names.length);
   expect(rows.filter((row) => row.includes(down))).toHaveLength(1);
-  expect(rows.filter((row) => / as \w+$/.test(row)))..length).toBeGreaterThanOrEqual(names.length - 1);
+  expect(rows.filter((row) => / as \w+$/.test(row)).length).toBeGreaterThanOrEqual(names.length - 1);
 });
