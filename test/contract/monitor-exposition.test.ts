@@ -65,3 +65,38 @@ it("log records that the monitor's thread had to drop are counted", { timeout: 6
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   await receiver.close();
 });
+
+it("flows of the first window after a start have the names of the devices, although the control plane is slow to tell those", { timeout: 60_000 }, async () => {
+  await using estate = await startEstate();
+  const { faults } = estate.tailscale;
+  faults.next("devices", { kind: "status", status: 503 }, 1);
+  faults.next("devices", { kind: "delay", ms: 3_500 }, 1);
+  const { networks, collectors, ...others } = bothNetworks(estate);
+  const [hosted = {}] = networks as Section[];
+  const daemon = await startDaemon({ config: JSON.stringify({ ...own(), ...others, networks: [{ ...hosted, http: { retry: { max_attempts: 1 } } }], collectors }) });
+  const samples: Samples[] = [];
+  await vi.waitFor(async () => {
+    samples.push(await pulled(daemon));
+    expect(of(samples.at(-1) ?? [], "vpn_network_io_bytes_total").length).toBeGreaterThan(10);
+  }, { timeout: 40_000, interval: 100 });
+  const named = new Set(samples.flat().flatMap(({ labels }) => [labels["vpn_src_node"], labels["vpn_dst_node"]]));
+  expect(named.size).toBeGreaterThan(5);
+  expect([...named].filter((node) => node?.startsWith("unverified:") === true || node?.endsWith("CNTRL") === true)).toEqual([]);
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("a run that hangs makes its collector stale and no success, before it is given up", { timeout: 60_000 }, async () => {
+  await using estate = await startEstate();
+  const { networks, ...others } = bothNetworks(estate);
+  const [hosted = {}] = networks as Section[];
+  const daemon = await startDaemon({ config: JSON.stringify({ ...own(), ...others, networks: [{ ...hosted, http: { timeout: "10m" } }], collectors: { users: { interval: "1s" } } }) });
+  const users = async (name: string): Promise<number | undefined> => of(await pulled(daemon), name, { vpn_collector: "users" })[0]?.value;
+  await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(1), { timeout: 20_000, interval: 100 });
+  estate.tailscale.faults.next("users", { kind: "hang" }, 10);
+  await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(0), { timeout: 20_000, interval: 100 });
+  const stale = (await users("svc_scrape_staleness_seconds")) ?? 0;
+  expect(stale).toBeGreaterThan(1.9);
+  await vi.waitFor(async () => expect(await users("svc_scrape_staleness_seconds")).toBeGreaterThan(stale + 1), { timeout: 20_000, interval: 100 });
+  expect(await users("svc_scrape_errors_total")).toBeUndefined();
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+});

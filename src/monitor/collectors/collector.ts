@@ -97,6 +97,8 @@ export interface Collector {
   readonly records: readonly AnyLogRow[];
   /** Whether a run reads a window. */
   readonly windowed: boolean;
+  /** Names what it counts by the devices: its first run waits, for a while, until they are known. */
+  readonly namesDevices: boolean;
   /** Undefined: the options switch it off. */
   prepare(options: NetworkOptions): PreparedCollector | undefined;
 }
@@ -111,6 +113,7 @@ interface Declared {
   readonly subrequests?: Collector["subrequests"];
   readonly emits: readonly AnyRow[];
   readonly records?: readonly AnyLogRow[];
+  readonly namesDevices?: boolean;
 }
 
 /** A collector that reads the present state each time. `options` picks what is its own, undefined when it is off. */
@@ -136,6 +139,6 @@ export function defineWindowCollector<O extends { readonly intervalMs: number }>
   };
 }
 
-function rowOf({ name, description, key = name, capability, scopes, operations, subrequests = [], emits, records = [] }: Declared): Omit<Collector, "windowed" | "prepare"> {
-  return { name, description, key, capability, scopes, operations, subrequests, emits, records };
+function rowOf({ name, description, key = name, capability, scopes, operations, subrequests = [], emits, records = [], namesDevices = false }: Declared): Omit<Collector, "windowed" | "prepare"> {
+  return { name, description, key, capability, scopes, operations, subrequests, emits, records, namesDevices };
 }

@@ -18,7 +18,7 @@ const REPLAY = "flowlogs";
 
 /** The collector of polled flow logs. */
 export const flowlogs: Collector = defineWindowCollector<FlowLogOptions>({
-  name: "flowlogs", description: "Connections between nodes, by window of time",
+  name: "flowlogs", description: "Connections between nodes, by window of time", namesDevices: true,
   capability: "flowlogs", scopes: [["logs:network:read"]], operations: [operations.settings, operations.flowLogs],
   emits: [
     featureEnabled, networkFlows, networkIo, networkPackets, networkIoRollup, networkPacketsRollup, networkUniqueDstPeers, networkUniqueDstPorts, exitNodeIo, exitNodePackets, networkFieldObservations,

@@ -19,13 +19,14 @@ interface Kind {
   readonly description: string;
   readonly emits: Collector["emits"];
   readonly records: Collector["records"];
+  readonly namesDevices?: boolean;
   options(network: NetworkOptions): ObjectStoreOptions | undefined;
   accept(deps: CollectorDeps): FeedDeps["accept"];
 }
 
 function defineFeed(kind: Kind): Collector {
   return defineCollector({
-    name: kind.name, key: kind.key, description: kind.description, scopes: [], operations: [operations.listObjects], emits: [...objectStoreMetrics, ...kind.emits], records: kind.records,
+    name: kind.name, key: kind.key, description: kind.description, scopes: [], operations: [operations.listObjects], emits: [...objectStoreMetrics, ...kind.emits], records: kind.records, namesDevices: kind.namesDevices ?? false,
     options: (network) => kind.options(network),
     open(deps, options) {
       const bucket = createBucket(options);
@@ -40,7 +41,7 @@ function defineFeed(kind: Kind): Collector {
 
 /** Flows that the control plane exported. */
 export const objectstore: Collector = defineFeed({
-  name: "objectstore", key: "flowlogs", signal: "flow", description: "Network flow logs exported to an object store.", emits: flowlogs.emits, records: flowlogs.records,
+  name: "objectstore", key: "flowlogs", signal: "flow", namesDevices: true, description: "Network flow logs exported to an object store.", emits: flowlogs.emits, records: flowlogs.records,
   options: ({ collectors: { flowlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
   accept: ({ flows }) => (records, signal) => flows.accept({ records, source: "objectstore" }, signal),
 });

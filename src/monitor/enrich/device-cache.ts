@@ -24,6 +24,7 @@ class NetworkCache implements DeviceCache {
   #byId = new Map<string, KnownDevice>();
   #services = new Map<string, string>();
   #toldMs: number;
+  #known = false;
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -35,6 +36,10 @@ class NetworkCache implements DeviceCache {
     return this.#devices.length;
   }
 
+  get isKnown(): boolean {
+    return this.#known;
+  }
+
   async replaceDevices(devices: readonly Device[]): Promise<void> {
     const [byAddress, byId] = [new Map<string, KnownDevice>(), new Map<string, KnownDevice>()];
     // A short list is done at once.
@@ -43,6 +48,7 @@ class NetworkCache implements DeviceCache {
     this.#byAddress = byAddress;
     this.#byId = byId;
     this.#suggestions.clear();
+    this.#known = true;
     this.#toldMs = this.#clock.monotonic();
   }
 

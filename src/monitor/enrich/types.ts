@@ -21,6 +21,8 @@ export interface DeviceCache {
   /** Host name of an unverified suggestion. */
   suggestedAt(address: string): string | undefined;
   readonly size: number;
+  /** Whether the control plane told its devices since the start. */
+  readonly isKnown: boolean;
   /** Since the devices were told last; since the start before that. */
   ageMs(): number;
 }

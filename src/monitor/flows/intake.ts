@@ -11,6 +11,7 @@ import type { DeviceCache } from "../enrich/types.ts";
 import { createIngestObserver } from "../ingest/observer.ts";
 import type { IngestObserver } from "../ingest/observer.ts";
 import type { NetworkOptions } from "../options.ts";
+import { EarlySeries } from "./early-series.ts";
 import { connectionKey, FlowDedup, recordKey } from "./dedup.ts";
 import type { Replay } from "./dedup.ts";
 import { createEnricher } from "./enriched.ts";
@@ -35,6 +36,8 @@ export interface FlowIntakeDeps {
   readonly clock: Clock;
   readonly devices: DeviceCache;
   readonly metricIntervalMs: number;
+  /** Whether devices will be known at some time: series that were named before then end. */
+  readonly awaitsDevices?: boolean;
 }
 
 /** Longest stretch without giving way. */
@@ -72,6 +75,7 @@ class NetworkIntake implements FlowIntake {
   readonly #trust: ReturnType<typeof createReporterTrust>;
   readonly #direct: ((flow: EnrichedFlow) => void) | undefined;
   readonly #rolledUp: boolean;
+  readonly #series: EarlySeries;
   #flushedMs: number;
   #stretchEndsMs = 0;
   #sinceLook = 0;
@@ -80,7 +84,8 @@ class NetworkIntake implements FlowIntake {
     const { options, scope, clock, devices } = deps;
     const { flow } = options.cardinality;
     this.#deps = deps;
-    this.#tallies = new Tallies(scope);
+    this.#series = new EarlySeries(scope, { awaited: deps.awaitsDevices ?? false });
+    this.#tallies = new Tallies(this.#series);
     this.#log = createFlowLog(scope, options.collectors.flowlogs);
     this.#observer = createIngestObserver({ scope, clock }, { enabled: options.selfObservability });
     const identityDims = flow.identityDims && flow.nodeDims;
@@ -89,7 +94,7 @@ class NetworkIntake implements FlowIntake {
     this.#rollup = new FlowRollup({ nodeDims: flow.nodeDims, identityDims });
     this.#rolledUp = flow.metricsMode !== "all";
     this.#unique = this.#rolledUp && flow.nodeDims ? new UniqueDestinations() : undefined;
-    this.#direct = flow.metricsMode === "rollup" ? undefined : createDirectTraffic(scope, flow);
+    this.#direct = flow.metricsMode === "rollup" ? undefined : createDirectTraffic(this.#series, flow);
     this.#flushedMs = clock.monotonic();
     scope.observe(() => this.#flushWhenDue());
   }
@@ -97,6 +102,7 @@ class NetworkIntake implements FlowIntake {
   async accept(batch: FlowBatch, signal: AbortSignal): Promise<IntakeReport> {
     const replay = batch.replay && { seen: batch.replay.seen, digests: [] };
     const report = { accepted: 0, refused: {} as Record<string, number> };
+    this.#endEarly();
     this.#log.begin(batch.windowEndMs);
     try {
       for (const record of batch.records) {
@@ -115,7 +121,7 @@ class NetworkIntake implements FlowIntake {
   flush(): void {
     this.#flushedMs = this.#deps.clock.monotonic();
     this.#writeTallies();
-    if (this.#rolledUp) this.#rollup.flush(this.#deps.options.cardinality.flow.rollupTopN, createRollupTraffic(this.#deps.scope));
+    if (this.#rolledUp) this.#rollup.flush(this.#deps.options.cardinality.flow.rollupTopN, createRollupTraffic(this.#series));
     this.#unique?.flush(this.#deps.scope);
   }
 
@@ -137,7 +143,7 @@ class NetworkIntake implements FlowIntake {
     if (!added.anything) return false;
     this.#tallies.reporter(facts.trust, facts.consistency);
     if (this.#log.mode === "per_record") this.#log.record(added.connections, added.sums, facts);
-    this.#observer.accepted(run.source, "flow", { eventMs: (record.start ?? record.end ?? record.logged)?.ms, capturedMs: (record.start ?? record.end) && record.logged?.ms });
+    this.#observer.accepted(run.source, "flow", { eventMs: (record.end ?? record.start ?? record.logged)?.ms, capturedMs: (record.start ?? record.end) && record.logged?.ms });
     return true;
   }
 
@@ -204,7 +210,15 @@ class NetworkIntake implements FlowIntake {
     if (withheld > 0) this.#tallies.withheld(withheld);
   }
 
+  /** Once the devices are known, what was named without them ends; so does what of it still waits to be written. */
+  #endEarly(): void {
+    if (!this.#series.remembers || !this.#deps.devices.isKnown) return;
+    this.flush();
+    this.#series.end();
+  }
+
   #flushWhenDue(): void {
+    this.#endEarly();
     if (this.#deps.clock.monotonic() - this.#flushedMs >= this.#deps.metricIntervalMs * EARLY) this.flush();
     else this.#writeTallies();
   }

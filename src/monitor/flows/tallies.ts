@@ -13,14 +13,14 @@ const NODES_AT_ONCE = 1_024;
 
 /** Counts that wait to be written. */
 export class Tallies {
-  readonly #scope: Scope;
+  readonly #scope: Pick<Scope, "add">;
   /** By traffic type, field class and state. */
   readonly #fields = new Uint32Array(trafficTypes.length * fieldClasses.length * states.length);
   /** By protocol and traffic type. */
   readonly #flows = new Map<number, number>();
   readonly #exits = new Map<string, Counters>();
 
-  constructor(scope: Scope) {
+  constructor(scope: Pick<Scope, "add">) {
     this.#scope = scope;
   }
 

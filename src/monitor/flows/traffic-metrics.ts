@@ -15,7 +15,7 @@ const noGeography = {
 type TrafficAttributes = typeof networkIoRollup extends Row<infer A, "counter"> ? { readonly [K in Exclude<A, "network.io.direction">]: string | undefined } : never;
 
 /** Writes connections one by one. A direction without traffic is a series, too. */
-export function createDirectTraffic(scope: Scope, dimensions: FlowDimensions): (flow: EnrichedFlow) => void {
+export function createDirectTraffic(scope: Pick<Scope, "add">, dimensions: FlowDimensions): (flow: EnrichedFlow) => void {
   const identity = dimensions.identityDims && dimensions.nodeDims;
   return ({ connection, kind, source, destination }) => {
     const shared = {
@@ -33,7 +33,7 @@ export function createDirectTraffic(scope: Scope, dimensions: FlowDimensions): (
 }
 
 /** Writes sums; a direction without traffic is none. */
-export function createRollupTraffic(scope: Scope): EmitSum {
+export function createRollupTraffic(scope: Pick<Scope, "add">): EmitSum {
   return (kind, source, destination, sums) => {
     const shared = attributesOf(kind, source, destination, { node: true, identity: true });
     for (const [direction, bytes, packets] of [["transmit", sums.txBytes, sums.txPackets], ["receive", sums.rxBytes, sums.rxPackets]] as const) {

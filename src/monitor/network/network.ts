@@ -2,7 +2,7 @@
  * One network, apart from all others: a control plane with a credential, a scope of series, a schedule, caches and a memory of
  * its own (facts, pipeline §5.4). What happens to one touches no other.
  */
-import type { Clock } from "../../kernel/base/clock.ts";
+import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
 import type { Log } from "../../kernel/base/log.ts";
 import type { CallReport, OperationStatus } from "../../kernel/client/types.ts";
@@ -34,6 +34,10 @@ import { createCallReports, type CallReports } from "./call-reports.ts";
 import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
+
+/** The collector that fills the cache which others take names from, and how long those wait for its first good run. */
+const DEVICES = "devices";
+const DEVICES_WAIT_MS = 60_000;
 
 /** Opens the control plane of a network, which tells `observe` of each call. */
 export type OpenProvider = (options: NetworkOptions, deps: { readonly log: Log; readonly observe: (report: CallReport) => void }) => Provider;
@@ -215,7 +219,7 @@ class IsolatedNetwork {
     const { clock, log, annotations, facts } = this.#deps;
     const options = { ...this.#options, name };
     return {
-      flows: createFlowIntake({ options, scope, clock, devices, metricIntervalMs: facts.metricIntervalMs }),
+      flows: createFlowIntake({ options, scope, clock, devices, metricIntervalMs: facts.metricIntervalMs, awaitsDevices: this.#collectsDevices() }),
       audit: createAuditIntake({ options, scope, clock, log, annotations }),
     };
   }
@@ -227,14 +231,31 @@ class IsolatedNetwork {
     const memory = this.#deps.memory();
     const report = (told: Told): void => void (this.#told = { ...this.#told, ...told });
     const deps = { network: name, version: facts.version, report, closed: this.#closed.signal, options, provider, clock, scope, devices, flows, audit, memory, annotations, latestClientVersion };
+    const named = Promise.withResolvers<void>();
+    const before = this.#collectsDevices() ? { before: (signal: AbortSignal) => within(clock, named.promise, DEVICES_WAIT_MS, signal) } : {};
+    const good = (name: string): void => {
+      if (name === DEVICES) named.resolve();
+      succeeded();
+    };
     return this.#registered.map(({ collector, prepared }) => createCollectorRunner(
-      { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: () => succeeded() }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
+      { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: good, ...(collector.namesDevices ? before : {}) }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
     ));
+  }
+
+  #collectsDevices(): boolean {
+    return this.#registered.some(({ collector }) => collector.name === DEVICES);
   }
 
   #matrix(provider: Provider, tracker: Pick<CapabilityTracker, "operations">): CapabilityRow[] {
     return capabilityMatrix({ collectors: this.#deps.collectors, registered: new Set(this.#registered.map(({ collector }) => collector.name)), options: this.#options, provider, tracker });
   }
+}
+
+/** Resolves when `awaited` does, when the time is over, or when the signal fires. */
+async function within(clock: Clock, awaited: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([awaited, delay(clock, ms, AbortSignal.any([signal, done.signal])).catch(() => undefined)]);
+  done.abort();
 }
 
 const noOperations: Pick<CapabilityTracker, "operations"> = { operations: () => [] };

@@ -14,7 +14,7 @@ import { checkpointLag, type CheckpointLag } from "./checkpoint-lag.ts";
 import { failureWord, type FailureWord } from "./failure-class.ts";
 import { freshnessOf, isOverdue, nextRunInMs, staleAfterMs, type Freshness } from "./freshness.ts";
 import { RunHistory, type RunTotals } from "./run-history.ts";
-import { reportRun } from "./run-metrics.ts";
+import { reportFreshness, reportRun } from "./run-metrics.ts";
 import { beginTick } from "./tick.ts";
 import { untilAborted } from "./untrusted-run.ts";
 import { WindowPosition } from "./window-position.ts";
@@ -37,6 +37,8 @@ export interface CollectorRunnerDeps {
   readonly selfObservability: boolean;
   /** Told of each run that went well. */
   readonly succeeded: (collector: string) => void;
+  /** What the scheduled runs wait for; resolves when they may begin. */
+  readonly before?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** How a collector is doing; times are milliseconds since 1970. */
@@ -85,6 +87,9 @@ class Runner implements CollectorRunner {
   readonly #position: WindowPosition = new WindowPosition();
   /** Monotonic: the last good run, or the beginning. */
   #goodMs: number;
+  /** Monotonic: the end of the last run, or the beginning; and how it ended. */
+  #endedMs: number;
+  #succeeded: boolean | undefined;
   /** Since the first of the failed runs after the last good one began, by the monotonic clock. */
   #failing: { readonly sinceMs: number; runs: number } | undefined;
 
@@ -96,7 +101,23 @@ class Runner implements CollectorRunner {
     this.#prepared = prepared;
     this.#collect = collect;
     this.#goodMs = deps.clock.monotonic();
-    this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: async ({ signal }) => void (await this.runNow(signal)) };
+    this.#endedMs = this.#goodMs;
+    this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: (tick) => this.#runScheduled(tick.signal) };
+    if (deps.selfObservability) deps.scope.observe(() => this.#reportFreshness());
+  }
+
+  async #runScheduled(signal: AbortSignal): Promise<void> {
+    await this.#deps.before?.(signal);
+    await this.runNow(signal);
+  }
+
+  /** Read at each snapshot: a run that hangs must not leave what the last one said. */
+  #reportFreshness(): void {
+    const { clock, scope } = this.#deps;
+    const nowMs = clock.monotonic();
+    const late = isOverdue(nowMs, this.#endedMs, this.#prepared.intervalMs);
+    if (this.#succeeded === undefined && !late) return;
+    reportFreshness(scope, this.name, { staleMs: nowMs - this.#goodMs, succeeded: this.#succeeded === true && !late });
   }
 
   status(): CollectorStatus {
@@ -129,8 +150,13 @@ class Runner implements CollectorRunner {
     }
     const finishedMs = clock.now();
     const tookMs = clock.monotonic() - began.monotonicMs;
-    if (failure === undefined) this.#goodMs = clock.monotonic();
-    if (this.#deps.selfObservability) reportRun(scope, this.name, { tookMs, intervalMs: this.#prepared.intervalMs, finishedMs, staleMs: clock.monotonic() - this.#goodMs, failed: failure?.word });
+    this.#endedMs = clock.monotonic();
+    this.#succeeded = failure === undefined;
+    if (failure === undefined) this.#goodMs = this.#endedMs;
+    if (this.#deps.selfObservability) {
+      reportRun(scope, this.name, { tookMs, intervalMs: this.#prepared.intervalMs, finishedMs, failed: failure?.word });
+      this.#reportFreshness();
+    }
     this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure && describeFailure(failure.error), cause: failure && rootCause(failure.error) });
     if (failure === undefined) this.#deps.succeeded(this.name);
     this.#tell(failure, { beganMs: began.monotonicMs, denied: round.denied });

@@ -9,20 +9,23 @@ export interface RunFigures {
   readonly intervalMs: number;
   /** Milliseconds since 1970. */
   readonly finishedMs: number;
-  /** Since the last good run, or since the network started. */
-  readonly staleMs: number;
   /** Undefined when it went well. */
   readonly failed: FailureWord | undefined;
 }
 
 /** Says how a run went. */
-export function reportRun(scope: Scope, collector: string, { tookMs, intervalMs, finishedMs, staleMs, failed }: RunFigures): void {
+export function reportRun(scope: Scope, collector: string, { tookMs, intervalMs, finishedMs, failed }: RunFigures): void {
   const attributes = { "vpn.collector": collector };
   scope.gauge(scrapeDuration, tookMs / 1_000, attributes);
   scope.record(scrapeDurationHistogram, tookMs / 1_000, attributes);
-  scope.gauge(scrapeSuccess, failed === undefined ? 1 : 0, attributes);
   scope.gauge(scrapeLastTimestamp, finishedMs / 1_000, attributes);
-  scope.gauge(scrapeStaleness, Math.max(0, staleMs) / 1_000, attributes);
   scope.gauge(scrapeBudget, intervalMs > 0 ? tookMs / intervalMs : 0, attributes);
   if (failed !== undefined) scope.add(scrapeErrors, 1, { ...attributes, "error.type": failed });
+}
+
+/** Says how old what a collector said is, by what is known now and not when its last run ended. `staleMs`: since the last good run, or since the network started. */
+export function reportFreshness(scope: Scope, collector: string, { staleMs, succeeded }: { readonly staleMs: number; readonly succeeded: boolean }): void {
+  const attributes = { "vpn.collector": collector };
+  scope.gauge(scrapeSuccess, succeeded ? 1 : 0, attributes);
+  scope.gauge(scrapeStaleness, Math.max(0, staleMs) / 1_000, attributes);
 }

@@ -184,7 +184,7 @@ function fakeDevices(known: CollectorHarness["known"], clock: ManualClock): Devi
     get size() {
       return known.devices?.length ?? 0;
     },
-    ageMs: () => clock.monotonic() - toldMs,
+    isKnown: true, ageMs: () => clock.monotonic() - toldMs,
   };
 }
 

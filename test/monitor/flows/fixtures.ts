@@ -78,14 +78,14 @@ export interface OpenIntake extends KeepingScope {
   readonly intake: ReturnType<typeof createFlowIntake>;
 }
 
-/** Opens an intake. */
-export function openIntake({ flow = {}, log = {}, clock }: { readonly flow?: Partial<CardinalityOptions["flow"]>; readonly log?: Partial<FlowLogOptions>; readonly clock?: Clock } = {}): OpenIntake {
+/** Opens an intake; the devices are not known yet where they are awaited. */
+export function openIntake({ flow = {}, log = {}, clock, awaitsDevices = false }: { readonly awaitsDevices?: boolean; readonly flow?: Partial<CardinalityOptions["flow"]>; readonly log?: Partial<FlowLogOptions>; readonly clock?: Clock } = {}): OpenIntake {
   const kept = keepingScope();
   const devices = createDeviceCache(kept);
-  void devices.replaceDevices([alpha, beta]);
+  if (!awaitsDevices) void devices.replaceDevices([alpha, beta]);
   const base = networkOptions({ collectors: { flowlogs: { ...flowLogOptions, ...log } } });
   const options: NetworkOptions = { ...base, cardinality: { ...base.cardinality, flow: { ...base.cardinality.flow, ...flow } } };
-  return { ...kept, devices, intake: createFlowIntake({ options, scope: kept.scope, clock: clock ?? kept.clock, devices, metricIntervalMs: 60_000 }) };
+  return { ...kept, devices, intake: createFlowIntake({ options, scope: kept.scope, clock: clock ?? kept.clock, devices, metricIntervalMs: 60_000, awaitsDevices }) };
 }
 
 function seriesOf({ table }: SeriesScope): string[] {

@@ -20,9 +20,35 @@ describe("The intake of flow records", () => {
       'vpn.network.unique.dst_peers{vpn.src.node="alpha"} 1', 'vpn.network.unique.dst_ports{vpn.src.node="alpha"} 1',
     ]);
     expect(series("svc.ingest.")).toEqual([
-      'svc.ingest.capture.delay{source="poll",signal="flow"} n=1 sum=10', 'svc.ingest.event.age{source="poll",signal="flow"} n=1 sum=60',
-      `svc.ingest.last_event_timestamp{source="poll",signal="flow"} ${(NOW_MS - 60_000) / 1_000}`, 'svc.ingest.records{source="poll",signal="flow"} 1',
+      'svc.ingest.capture.delay{source="poll",signal="flow"} n=1 sum=5', 'svc.ingest.event.age{source="poll",signal="flow"} n=1 sum=55',
+      // The record's end, five seconds after its start and five before it was logged.
+      `svc.ingest.last_event_timestamp{source="poll",signal="flow"} ${(NOW_MS - 55_000) / 1_000}`, 'svc.ingest.records{source="poll",signal="flow"} 1',
     ]);
+  });
+
+  it("takes a record's time from its end, else its start, else its logging", async () => {
+    for (const [parts, age] of [[{}, 55], [{ end: undefined }, 60], [{ end: undefined, start: undefined }, 50]] as const) {
+      const { intake, series } = openIntake();
+      await intake.accept({ records: [record(parts)], source: "poll" }, unhurried);
+      expect(series("svc.ingest.event.age")).toEqual([`svc.ingest.event.age{source="poll",signal="flow"} n=1 sum=${age}`]);
+    }
+  });
+
+  it("ends what it named without the devices once they are known, also what had not been written yet, and counts on under their names", async () => {
+    const { intake, series, devices } = openIntake({ flow: { metricsMode: "both" }, awaitsDevices: true });
+    const nodes = (): Set<string> => new Set(series("vpn.network.io").map((line) => /vpn.src.node="([^"]*)"/.exec(line)?.[1] ?? ""));
+    await intake.accept({ records: [record()], source: "poll" }, unhurried);
+    expect(nodes().has("alpha")).toBe(false);
+    await devices.replaceDevices([alpha, beta]);
+    const later = record({ virtualTraffic: [connection({ src: "100.64.0.7:4711" })] });
+    await intake.accept({ records: [later], source: "poll" }, unhurried);
+    intake.flush();
+    expect(nodes()).toEqual(new Set(["alpha"]));
+    expect(series("vpn.network.io.rollup").filter((line) => line.includes("transmit"))).toEqual([expect.stringMatching(/ 1200$/)]);
+    // What is written from now on stays.
+    await devices.replaceDevices([]);
+    intake.flush();
+    expect(nodes()).toEqual(new Set(["alpha"]));
   });
 
   it("writes single connections with their ports in the mode all, directions without traffic, too", async () => {
