@@ -1,5 +1,5 @@
 /** JSON text of large values in pieces, so that hashing it lets the event loop have its turn. */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../../kernel/base/turns.ts";
 import { isRawNumber } from "../../logical/json.ts";
 import type { RunningHash } from "./hash.ts";
 import { isScalar, measure } from "./measure.ts";
@@ -54,7 +54,7 @@ async function run(pieces: Iterable<Piece>, running: RunningHash): Promise<Diges
     running.update(text);
     text = "";
     if (!isTurn) continue;
-    await setImmediate();
+    await nextTurn();
     length = 0;
     taken = 0;
   }
