@@ -87,7 +87,15 @@ export function methodTable(services: readonly BoundService[], plain: readonly P
   const owners = routes.filter(ownsPrefix).map(ownerOf).sort((a, b) => b.prefix.length - a.prefix.length);
   const [tree, described] = [createPathTree<Leaf>(), createPathTree<Leaf>()];
   for (const route of routes) addRoute(owners.some((owner) => route !== owner.route && route.template.text.startsWith(owner.prefix)) ? described : tree, route);
-  return { methods, routes, match: (verb, path) => matchOwner(owners, path) ?? matchPath(tree, verb, path) };
+  // One request is looked up for its share, its metrics and its answer, mostly with no other in between.
+  let last: { readonly verb: string; readonly path: string; readonly match: Match } | undefined;
+  return {
+    methods, routes,
+    match(verb, path) {
+      if (last?.verb !== verb || last.path !== path) last = { verb, path, match: matchOwner(owners, path) ?? matchPath(tree, verb, path) };
+      return last.match;
+    },
+  };
 }
 
 /** Who may call an rpc. Throws when it does not say. */

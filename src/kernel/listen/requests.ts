@@ -127,7 +127,7 @@ function openExchange(request: ServerRequest, response: ServerResponse, { connec
       exchange.over = true;
       resolve();
     },
-    waitsForClient: () => !request.complete || response.writableLength > 0 || (response.writableEnded && connection.writableLength > 0),
+    waitsForClient: () => !request.complete || unreadBytes(request, response) > 0,
     evict() {
       refusals.add("busy", classification.share);
       cutWithAnswer(request, response, { status: 503, text: "too many requests at once, and this one waited for its client", headers: { "retry-after": "1" } });
@@ -135,6 +135,13 @@ function openExchange(request: ServerRequest, response: ServerResponse, { connec
   };
   response.once("close", exchange.end);
   return exchange;
+}
+
+/** Bytes of the answer that wait to be sent. */
+function unreadBytes(request: ServerRequest, response: ServerResponse): number {
+  const stream = streamOf(request);
+  if (stream !== undefined) return stream.writableLength;
+  return response.writableLength + (response.writableEnded ? request.socket.writableLength : 0);
 }
 
 /**
