@@ -33,13 +33,14 @@ function residentMiB(): number {
 
 describe(`${COUNT} bodies of 31 MiB at once without a token`, () => {
   it.each([
-    ["/v1/sys/wrapping/unwrap", "length"], ["/v1/sys/wrapping/unwrap", "chunked"], ["/api/v1/sync", "length"], ["/api/v1/sync", "chunked"],
-    ["/steward.dedup.v1.SystemService/GetHealth", "length"], ["/steward.dedup.v1.SystemService/GetHealth", "chunked"],
-  ] as const)("to %s, by %s, are refused without being held", { timeout: 120_000 }, async (path, framing) => {
+    ["/v1/sys/wrapping/unwrap", "length", "h1"], ["/v1/sys/wrapping/unwrap", "chunked", "h1"], ["/api/v1/sync", "length", "h1"], ["/api/v1/sync", "chunked", "h1"],
+    ["/steward.dedup.v1.SystemService/GetHealth", "length", "h1"], ["/steward.dedup.v1.SystemService/GetHealth", "chunked", "h1"],
+    ["/v1/sys/wrapping/unwrap", "length", "h2"], ["/v1/sys/wrapping/unwrap", "chunked", "h2"], ["/api/v1/sync", "chunked", "h2"],
+  ] as const)("to %s, by %s, over %s, are refused without being held", { timeout: 120_000 }, async (path, framing, version) => {
     const beforeMiB = residentMiB();
     let mostMiB = 0;
     const watch = setInterval(() => (mostMiB = Math.max(mostMiB, residentMiB())), 5);
-    const statuses = await largeBodies({ url: daemon.url, version: "h1" }, { count: COUNT, bytes: BYTES, path, framing });
+    const statuses = await largeBodies({ url: daemon.url, version }, { count: COUNT, bytes: BYTES, path, framing });
     clearInterval(watch);
     // Each is told why; the connection that is still sending may be gone before its client reads that.
     expect(statuses.filter((status) => ![0, 401, 403, 408, 413, 429, 503].includes(status))).toEqual([]);

@@ -166,7 +166,13 @@ async function watch(daemon: Daemon, activities: Running, errors: string[], ende
 async function soak(setting: Setting): Promise<{ rows: readonly Row[]; outcomes: readonly Outcome[]; verdicts: readonly Verdict[] }> {
   const daemon = await startDaemon({ config: configurationOf(setting), env: { NODE_OPTIONS: INSPECTOR_PORT } });
   const ended = new AbortController();
-  void daemon.exited.then(() => ended.abort());
+  // Whatever ends this process, the daemon does not outlive it.
+  const kill = (): void => void process.kill(daemon.pid, "SIGKILL");
+  process.once("exit", kill);
+  void daemon.exited.then(() => {
+    process.off("exit", kill);
+    ended.abort();
+  });
   const errors: string[] = [];
   const target = await targetOf(daemon, setting);
   process.stdout.write(`daemon ${daemon.pid} at ${daemon.url}, for ${minutes} minutes\n`);

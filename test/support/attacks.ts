@@ -76,7 +76,37 @@ export interface LargeBodies {
 }
 
 /** Whole large bodies over HTTP/1.1, sent as far as they are taken. Resolves when each was answered or cut; with the statuses, 0 where there was none. */
-export async function largeBodies(target: Target, { count, bytes, path, framing }: LargeBodies): Promise<number[]> {
+export async function largeBodies(target: Target, options: LargeBodies): Promise<number[]> {
+  return await (target.version === "h1" ? largeH1Bodies : largeH2Bodies)(target, options);
+}
+
+/** Four streams on each connection: each has its window, and the connection's. */
+async function largeH2Bodies({ url }: Target, { count, bytes, path, framing }: LargeBodies): Promise<number[]> {
+  const part = Buffer.alloc(64 * 1024, 0x20);
+  const length = framing === "length" ? { "content-length": String(bytes) } : {};
+  const sessions = Array.from({ length: Math.ceil(count / 4) }, () => connectHttp2(url, { rejectUnauthorized: false }).on("error", () => undefined));
+  const statuses = await Promise.all(Array.from({ length: count }, async (_, index) => {
+    const stream = sessions[index % sessions.length]?.request({ ":method": "POST", ":path": path, "content-type": "application/json", ...length });
+    if (stream === undefined) return 0;
+    let status = 0;
+    let sent = 0;
+    const pour = (): void => {
+      while (sent < bytes && stream.writable) {
+        sent += part.length;
+        if (!stream.write(part)) return;
+      }
+      if (stream.writable) stream.end();
+    };
+    stream.on("response", (headers) => (status = Number(headers[":status"]))).on("error", () => undefined).on("drain", pour).resume();
+    pour();
+    await closed(stream);
+    return status;
+  }));
+  for (const session of sessions) session.destroy();
+  return statuses;
+}
+
+async function largeH1Bodies(target: Target, { count, bytes, path, framing }: LargeBodies): Promise<number[]> {
   const part = Buffer.alloc(64 * 1024, 0x20);
   const size = framing === "length" ? `Content-Length: ${bytes}` : "Transfer-Encoding: chunked";
   return await Promise.all(Array.from({ length: count }, async () => {
