@@ -33,7 +33,7 @@ describe("the health of the tokens service", () => {
     const intent = await leases?.intend({ requestId: "r1", path: "github/token", mountPoint: "github/", about: {} });
     expect(tokens.health().ok).toBe(true);
     if (intent !== undefined) await leases?.orphan(intent, "the connection broke", {});
-    expect(tokens.health()).toEqual({ ok: false, reason: "tokens that may exist without a lease until they expire: 1 (sys/leases/orphans shows them)" });
+    expect(tokens.health()).toEqual({ ok: false, reason: "tokens that may exist without a lease until they expire: 1 (sys/leases/orphans shows them)", unable: false });
     expect(tokens.levels().inside?.orphans).toBe(1);
   });
 
