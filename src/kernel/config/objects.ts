@@ -7,7 +7,7 @@ import type { KeyType } from "./types.ts";
 export function listOfObjects<T extends object>(options: ObjectShape<T> & { readonly limit: number }): KeyType<readonly T[]> {
   const expects = `a list of objects with ${writtenNames(options.fields).join(", ")}`;
   return {
-    expects, fileOnly: true, fields: fieldRows(options.fields),
+    expects, fileOnly: true, holds: "list", fields: fieldRows(options.fields),
     read(raw, complain, context) {
       if (raw.kind !== "list") return complain({ rule: `must be ${expects}, got ${describeRaw(raw)}`, remedy: "begin each object with \"- \"." }, raw.place);
       if (raw.items.length > options.limit) return complain({ rule: `must have at most ${options.limit} entries, got ${raw.items.length}` }, raw.place);
@@ -24,7 +24,7 @@ export function listOfObjects<T extends object>(options: ObjectShape<T> & { read
 export function groupOfFields<T extends object>(shape: ObjectShape<T>): KeyType<T> {
   const names = writtenNames(shape.fields);
   return {
-    expects: `a group of keys: ${names.join(", ")}`, fileOnly: true, isGroup: true, fields: fieldRows(shape.fields),
+    expects: `a group of keys: ${names.join(", ")}`, fileOnly: true, holds: "group", isGroup: true, fields: fieldRows(shape.fields),
     read: (raw, complain, context) => readObject(raw, shape, complain, context),
     show: () => names,
     parts: (value) => objectParts(value, shape.fields, ""),

@@ -49,6 +49,8 @@ export interface KeyType<T> {
   readonly expects: string;
   /** True when a variable cannot say it: lists of objects. */
   readonly fileOnly: boolean;
+  /** What it is made of; undefined for a single value. */
+  readonly holds?: "list" | "group";
   /** A map: variables name one entry each, and a higher layer replaces entries, not the whole. */
   readonly isMap?: true;
   /** A map whose values are `Secret`s. */
@@ -155,7 +157,7 @@ export function oneOf<const T extends string>(words: readonly T[], refused: Read
 /** A list; in the environment, and as a single text in the file, separated by commas. */
 export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
   return {
-    expects: `a list of ${item.expects}`, fileOnly: false,
+    expects: `a list of ${item.expects}`, fileOnly: false, holds: "list",
     read(raw, complain, context) {
       if (raw.kind !== "list" && raw.kind !== "text") return refuse(raw, complain, this.expects);
       const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.place);
