@@ -1,7 +1,8 @@
 /** Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that nobody knows. */
 import type { Finding } from "./findings.ts";
 import { foldAliases } from "./aliases.ts";
-import { variableOf, type Environment, type Schema } from "./key.ts";
+import { currentName } from "./former-names.ts";
+import { pathOf, variableOf, type Environment, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Raw } from "./raw.ts";
 
@@ -81,6 +82,8 @@ function unknownVariable(variable: string, known: ReadonlyMap<string, string>, s
   const base = { severity: "warning", path: variable, variable } as const;
   const plain = schema.find((key) => `${variableOf(key.path)}_FILE` === variable);
   if (plain !== undefined) return { ...base, rule: `is ignored: ${plain.path} is no secret and is not read from a file`, nearest: variableOf(plain.path) };
-  const meant = nearest(variable, known.keys());
+  const current = currentName(pathOf(variable));
+  const renamed = current === undefined ? undefined : variableOf(current);
+  const meant = renamed !== undefined && known.has(renamed) ? renamed : nearest(renamed ?? variable, known.keys());
   return { ...base, rule: "is not a known variable and is ignored", ...(meant === undefined ? {} : { nearest: meant }) };
 }

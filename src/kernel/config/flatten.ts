@@ -3,6 +3,7 @@ import type { Finding } from "./findings.ts";
 import { sections, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import { foldAliases } from "./aliases.ts";
+import { currentName } from "./former-names.ts";
 import { describeRaw, isBlank, type Raw } from "./raw.ts";
 
 /** The raw values by path. A secret `a.b` may also appear as `a.b_file`. */
@@ -35,6 +36,10 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
 }
 
 function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
+  const current = currentName(path);
+  if (current !== undefined && known.includes(current)) {
+    return { severity: "error", path, rule: `is called ${current} here`, remedy: "docs/configuration.md names its keys.", ...raw.place };
+  }
   const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
   const siblings = known.filter((candidate) => (candidate.includes(".") ? candidate.slice(0, candidate.lastIndexOf(".")) : "") === parent);
   const meant = nearest(path, siblings) ?? nearest(path, known) ?? sameLeaf(path, known);
