@@ -4,6 +4,7 @@ import { nearest } from "../base/nearest.ts";
 import type { Complaint } from "./findings.ts";
 import { describeRaw, isBlank, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import { writeSecret, writeValue, type WrittenGroup } from "./written.ts";
 import { secretSource, type Complain, type FieldRow, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
 
 /** One field of an object. Without a `default` it must be given, unless it is optional or an object itself. */
@@ -72,6 +73,19 @@ export function objectParts<T extends object>(object: T, fields: Fields<T>, unde
     if (parts !== undefined && parts.length > 0) return parts.map((part) => ({ ...part, under: `${at}${part.under}` }));
     return type.isMap === true ? [{ under: at }] : [{ under: at, value: type.show(value as Exclude<T[typeof name], undefined>) }];
   });
+}
+
+/** An object for the configuration file, without what is unset. */
+export function writeObject<T extends object>(object: T, fields: Fields<T>): WrittenGroup {
+  return {
+    entries: namesOf(fields).flatMap((name) => {
+      const { type, secret } = fields[name];
+      const value = object[name];
+      const at = writtenName(name, fields[name]);
+      if (secret === true) return writeSecret(at, value);
+      return value === undefined ? [] : [{ name: at, value: writeValue(type, value as Exclude<T[typeof name], undefined>) }];
+    }),
+  };
 }
 
 /** The fields for the reference page; those of an object in an object by their whole names. */

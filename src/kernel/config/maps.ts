@@ -2,6 +2,7 @@
 import type { Secret } from "../base/secret.ts";
 import { describeRaw, type Place, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import { writeSecret } from "./written.ts";
 import { secret, secretSource, text, type Complain, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
 
 const LONGEST_NAME = 256;
@@ -41,6 +42,7 @@ function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
       return readEntries(entries, options, complain, context);
     },
     show: (value) => [...value.keys()],
+    write: (value) => ({ entries: [...value].flatMap(([name, held]) => (options.inFiles ? writeSecret(name, held) : [{ name, value: options.item.show(held) }])) }),
     parts: (value) => [...value].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([name, held]) => ({ under: `.${name}`, ...options.part(held) })),
   };
 }
@@ -73,7 +75,7 @@ function splitPairs(raw: Raw & { readonly kind: "text" }, complain: Complain): R
 }
 
 function withText(text: string, place: Place, readFrom: string | undefined): Raw {
-  return { kind: "text", text, place, ...(readFrom === undefined ? {} : { readFrom }) };
+  return { kind: "text", text, place, ...(readFrom === undefined ? {} : { readFrom, isPart: true }) };
 }
 
 function decode(text: string): string | undefined {

@@ -1,5 +1,5 @@
 /** Objects and lists of objects, e.g. `dedup.archives`: each object has rows of its own. They are written in the file only. */
-import { fieldRows, objectParts, readObject, writtenNames, type ObjectShape } from "./fields.ts";
+import { fieldRows, objectParts, readObject, writeObject, writtenNames, type ObjectShape } from "./fields.ts";
 import { describeRaw } from "./raw.ts";
 import type { KeyType } from "./types.ts";
 
@@ -16,6 +16,7 @@ export function listOfObjects<T extends object>(options: ObjectShape<T> & { read
       return values.every((value) => value !== undefined) ? values : undefined;
     },
     show: (values) => values.map((_, index) => String(index)),
+    write: (values) => values.map((value) => writeObject(value, options.fields)),
     parts: (values) => values.flatMap((value, index) => objectParts(value, options.fields, `.${index}`)),
   };
 }
@@ -27,6 +28,7 @@ export function groupOfFields<T extends object>(shape: ObjectShape<T>): KeyType<
     expects: `a group of keys: ${names.join(", ")}`, fileOnly: true, holds: "group", isGroup: true, fields: fieldRows(shape.fields),
     read: (raw, complain, context) => readObject(raw, shape, complain, context),
     show: () => names,
+    write: (value) => writeObject(value, shape.fields),
     parts: (value) => objectParts(value, shape.fields, ""),
   };
 }

@@ -11,7 +11,7 @@ export interface Place {
 
 /** A value as written. */
 export type Raw =
-  | { readonly kind: "text"; readonly text: string; readonly place: Place; /** The file that held the text, for a secret. */ readonly readFrom?: string }
+  | { readonly kind: "text"; readonly text: string; readonly place: Place; /** The file that held the text, for a secret. */ readonly readFrom?: string; /** That file holds more than this text. */ readonly isPart?: true }
   | { readonly kind: "list"; readonly items: readonly Raw[]; readonly place: Place }
   | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Raw>; readonly place: Place }
   | { readonly kind: "nothing"; readonly place: Place };
