@@ -34,6 +34,10 @@ async function run(invocation: Invocation): Promise<number> {
       const { validate } = await import("./commands/validate.ts");
       return validate(invocation.options, process.env, output);
     }
+    case "print-config-file": {
+      const { printConfigFile } = await import("./commands/effective-config.ts");
+      return printConfigFile(invocation.options, process.env, output);
+    }
     case "print-effective-config": {
       const { printEffectiveConfig } = await import("./commands/effective-config.ts");
       return printEffectiveConfig(invocation.options, process.env, output);

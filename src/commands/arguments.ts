@@ -40,6 +40,9 @@ export interface EffectiveConfigArguments extends DaemonArguments {
   readonly provenance: boolean;
 }
 
+/** What `-print-effective-config-yaml` was asked for: a file that loads to the same values. */
+export type ConfigFileArguments = DaemonArguments;
+
 /** What `-healthcheck` was asked for. */
 export interface HealthcheckArguments extends DaemonArguments {
   /** For the whole probe. */
@@ -79,6 +82,7 @@ export type Invocation =
   | { readonly command: "serve"; readonly options: DaemonArguments }
   | { readonly command: "validate"; readonly options: ValidateArguments }
   | { readonly command: "print-effective-config"; readonly options: EffectiveConfigArguments }
+  | { readonly command: "print-config-file"; readonly options: ConfigFileArguments }
   | { readonly command: "healthcheck"; readonly options: HealthcheckArguments }
   | { readonly command: "cycle"; readonly options: CycleArguments }
   | { readonly command: "dedup"; readonly options: DedupArguments }
@@ -120,6 +124,7 @@ function parseDaemon(args: readonly string[]): Invocation {
     const format = parsed.texts.get("print-effective-config-format") === "yaml" ? "yaml" : "json";
     return { command: "print-effective-config", options: { ...options, format, provenance: parsed.switches.has("print-effective-config-provenance") } };
   }
+  if (parsed.switches.has("print-effective-config-yaml")) return { command: "print-config-file", options };
   if (mode !== undefined) return { command: "cycle", options: { ...options, mode, json: parsed.switches.has("json"), timeoutMs: parsed.numbers.get("preflight-timeout") ?? CYCLE_MS, exports: parsed.switches.has("preflight-export") } };
   return { command: "serve", options };
 }

@@ -19,7 +19,7 @@ import { profileEndpointSound, profilerSound, profilesUsed } from "../kernel/con
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
 import { scrapeClientCertificates, scrapeKeys, scrapeSound, scrapeTls } from "../kernel/config/scrape-keys.ts";
 import { samplerUsed, tracingKeys } from "../kernel/config/tracing-keys.ts";
-import { selfVersionsAsked, updateKeys } from "../kernel/config/update-keys.ts";
+import { updateKeys } from "../kernel/config/update-keys.ts";
 import { monitorChecks, monitorKeys } from "../monitor/config/keys.ts";
 import { tokensKeys } from "../tokens/config.ts";
 import type { DaemonArguments } from "./arguments.ts";
@@ -31,7 +31,7 @@ export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKey
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
   tokenOffLoopback, gatewayTls.check, ...otlpChecks, samplerUsed, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
-  selfVersionsAsked, profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
+  profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 
 /** A sound configuration with what follows from it. */

@@ -1,20 +1,34 @@
-/** `steward -print-effective-config`: what the daemon would run with, without secrets (contract, monitor; RESOLUTIONS M9–M11). */
+/** `steward -print-effective-config` and `-print-effective-config-yaml`: what the daemon would run with, without secrets. */
 import { stringify } from "yaml";
+import type { Config } from "../kernel/config/config.ts";
+import { configFile } from "../kernel/config/config-file.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { EffectiveConfigArguments } from "./arguments.ts";
-import { loadDaemonConfig } from "./configuration.ts";
+import type { ConfigFileArguments, DaemonArguments, EffectiveConfigArguments } from "./arguments.ts";
+import { daemonSchema, loadDaemonConfig } from "./configuration.ts";
 import type { CommandOutput } from "./validate.ts";
 
 /** Prints all keys, sorted. Ends 1 with one line on standard error when the configuration is not valid. Never the demo. */
 export function printEffectiveConfig(options: EffectiveConfigArguments, environment: Environment, output: CommandOutput): number {
-  const { config, findings } = loadDaemonConfig(options.config, environment);
-  if (config === undefined) {
-    const [first] = findings;
-    output.stderr(`config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`);
-    return 1;
-  }
+  const config = loadOrSay(options, environment, output);
+  if (config === undefined) return 1;
   const rows = config.effective({ provenance: options.provenance });
   output.stdout(options.format === "yaml" ? stringify(rows) : `${JSON.stringify(rows, null, 2)}\n`);
   return 0;
+}
+
+/** Prints a file that loads to the same values. Ends 1 like the other when the configuration is not valid. */
+export function printConfigFile(options: ConfigFileArguments, environment: Environment, output: CommandOutput): number {
+  const config = loadOrSay(options, environment, output);
+  if (config === undefined) return 1;
+  output.stdout(configFile(config, daemonSchema));
+  return 0;
+}
+
+function loadOrSay(options: DaemonArguments, environment: Environment, output: CommandOutput): Config | undefined {
+  const { config, findings } = loadDaemonConfig(options.config, environment);
+  if (config !== undefined) return config;
+  const [first] = findings;
+  output.stderr(`config invalid: ${first === undefined ? "no reason is known" : formatFinding(first).replace(/^ERROR /, "")}\n`);
+  return undefined;
 }

@@ -37,6 +37,9 @@ One-shot modes:
     -print-effective-config-format json|yaml
     -print-effective-config-provenance
                  say where each value comes from: default, file or env
+  -print-effective-config-yaml
+                 write a YAML file that loads to the same values; secrets are
+                 the names of their files, or comments
   -healthcheck   0 when the daemon is ready, 1 when it is not, 2 when it
                  cannot be asked
     -healthcheck-timeout 5s

@@ -34,6 +34,7 @@ export const daemonOptions: OptionTable = {
   json: { goesWith: ["validate", ...cycleModes] },
   "warnings-as-errors": { goesWith: "validate" },
   "print-effective-config": {},
+  "print-effective-config-yaml": {},
   "print-effective-config-format": { value: ["json", "yaml"], goesWith: "print-effective-config" },
   "print-effective-config-provenance": { goesWith: "print-effective-config" },
   healthcheck: {},

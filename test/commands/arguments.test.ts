@@ -20,6 +20,7 @@ describe("the daemon's flags", () => {
     [["-validate", "-config", "a.yaml"], { command: "validate", options: { config: "a.yaml", demo: false, json: false, warningsAsErrors: false } }],
     [["-validate", "-json", "--warnings-as-errors"], { command: "validate", options: { config: undefined, demo: false, json: true, warningsAsErrors: true } }],
     [["-print-effective-config"], { command: "print-effective-config", options: { config: undefined, demo: false, format: "json", provenance: false } }],
+    [["-print-effective-config-yaml", "-config", "a.yaml"], { command: "print-config-file", options: { config: "a.yaml", demo: false } }],
     [["-print-effective-config", "-print-effective-config-format=yaml", "-print-effective-config-provenance"], { command: "print-effective-config", options: { config: undefined, demo: false, format: "yaml", provenance: true } }],
     [["-healthcheck"], { command: "healthcheck", options: { config: undefined, demo: false, timeoutMs: 5_000 } }],
     [["-healthcheck", "-healthcheck-timeout", "250ms"], { command: "healthcheck", options: { config: undefined, demo: false, timeoutMs: 250 } }],

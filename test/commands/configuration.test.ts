@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configureDaemon } from "../../src/commands/configuration.ts";
 import { validate } from "../../src/commands/validate.ts";
@@ -55,6 +58,29 @@ describe("-validate", () => {
       code: 1, stderr: "ERROR logging.level: must be one of debug, info, warn, error, got \"loud\" (STEWARD_LOGGING__LEVEL)\n",
       stdout: "WARNING STEWARD_LOGING__LEVEL: is not a known variable and is ignored — did you mean STEWARD_LOGGING__LEVEL?\n",
     });
+  });
+
+  it("names a section that others call by another name", () => {
+    const folder = mkdtempSync(join(tmpdir(), "former-"));
+    const file = join(folder, "config.yaml");
+    writeFileSync(file, "tailscale:\n  tailnet: example.org\nprometheus:\n  enabled: true\ntailnets: []\nvpn:\n  tailnet: x\notlp: {grafana_cloud: {token: x}}\n", { mode: 0o600 });
+    let stderr = "";
+    const environment = { HOME: "/", STEWARD_TAILSCALE__TAILNET: "x", STEWARD_PROMETHEUS__LISTEN: "x", STEWARD_TAILSCALE__AUTH__OAUTH__CLIENT_SECRET_FILE: "x" };
+    const findings: string[] = [];
+    validate({ ...none, config: file, json: false, warningsAsErrors: false }, environment, { stdout: (text) => void findings.push(text.trim()), stderr: (text) => void (stderr += text) });
+    rmSync(folder, { recursive: true });
+    expect(stderr).toBe([
+      "ERROR tailscale: is called vpn here (line 1) — docs/configuration.md names its keys.",
+      "ERROR prometheus: is called scrape here (line 3) — docs/configuration.md names its keys.",
+      "ERROR tailnets: is called networks here (line 5) — docs/configuration.md names its keys.",
+      "ERROR vpn.tailnet: is called vpn.network here (line 7) — docs/configuration.md names its keys.",
+      "ERROR otlp.grafana_cloud: is called otlp.backend_cloud here (line 8) — docs/configuration.md names its keys.", "",
+    ].join("\n"));
+    expect(findings).toEqual([
+      "WARNING STEWARD_PROMETHEUS__LISTEN: is not a known variable and is ignored — did you mean STEWARD_SCRAPE__LISTEN?",
+      "WARNING STEWARD_TAILSCALE__AUTH__OAUTH__CLIENT_SECRET_FILE: is not a known variable and is ignored — did you mean STEWARD_VPN__AUTH__OAUTH__CLIENT_SECRET_FILE?",
+      "WARNING STEWARD_TAILSCALE__TAILNET: is not a known variable and is ignored — did you mean STEWARD_VPN__NETWORK?",
+    ]);
   });
 
   it("prints config OK and ends 0", () => {

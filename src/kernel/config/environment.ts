@@ -1,7 +1,8 @@
 /** Finds the values of known keys among a process's variables, and warns of `STEWARD_*` names that nobody knows. */
 import type { Finding } from "./findings.ts";
 import { foldAliases } from "./aliases.ts";
-import { variableOf, type Environment, type Schema } from "./key.ts";
+import { currentName } from "./former-names.ts";
+import { pathOf, variableOf, type Environment, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Raw } from "./raw.ts";
 
@@ -11,7 +12,7 @@ export interface Variables {
   readonly findings: readonly Finding[];
 }
 
-/** Reads the variables that the schema knows (RESOLUTIONS §2, Environment). An empty one counts as not set, with a warning. */
+/** Reads the variables that the schema knows. An empty one counts as not set, without a warning: unit files and charts pass unset values so. */
 export function readEnvironment(environment: Environment, schema: Schema): Variables {
   const values = new Map<string, Raw>();
   const findings: Finding[] = [];
@@ -19,9 +20,7 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
   // Aliases come first in `known`, so that the STEWARD_ form of the same key wins.
   for (const [variable, path] of known) {
     const text = environment[variable];
-    if (text === undefined) continue;
-    if (text === "") findings.push({ severity: "warning", path: variable, variable, rule: "is empty and counts as not set" });
-    else take(values, path, { kind: "text", text, place: { variable } });
+    if (text !== undefined && text !== "") take(values, path, { kind: "text", text, place: { variable } });
   }
   const entries = readMapEntries(environment, schema, values, findings);
   foldAliases(values, schema, findings);
@@ -29,6 +28,7 @@ export function readEnvironment(environment: Environment, schema: Schema): Varia
   for (const variable of Object.keys(environment).toSorted()) {
     if (!variable.startsWith("STEWARD_") || variable.startsWith("STEWARD_DEMO") || entries.has(variable) || (known.has(variable) && !fileOnly.some((key) => variableOf(key.path) === variable))) continue;
     const key = fileOnly.find((candidate) => variable === variableOf(candidate.path) || variable.startsWith(`${variableOf(candidate.path)}_`));
+    if (key !== undefined && environment[variable] === "") continue;
     if (key !== undefined) findings.push({ severity: "error", path: variable, variable, rule: `sets ${key.path}, a list of objects`, remedy: "write it in the configuration file." });
     else findings.push(unknownVariable(variable, known, schema));
   }
@@ -68,8 +68,7 @@ function readMapEntries(environment: Environment, schema: Schema, values: Map<st
     for (const variable of variables) {
       taken.add(variable);
       const text = environment[variable] ?? "";
-      if (text === "") findings.push({ severity: "warning", path: variable, variable, rule: "is empty and counts as not set" });
-      else entries.set(variable.slice(start.length).toLowerCase(), { kind: "text", text, place: { variable } });
+      if (text !== "") entries.set(variable.slice(start.length).toLowerCase(), { kind: "text", text, place: { variable } });
     }
     if (entries.size === 0) continue;
     const variable = variables[0] ?? start;
@@ -83,6 +82,8 @@ function unknownVariable(variable: string, known: ReadonlyMap<string, string>, s
   const base = { severity: "warning", path: variable, variable } as const;
   const plain = schema.find((key) => `${variableOf(key.path)}_FILE` === variable);
   if (plain !== undefined) return { ...base, rule: `is ignored: ${plain.path} is no secret and is not read from a file`, nearest: variableOf(plain.path) };
-  const meant = nearest(variable, known.keys());
+  const current = currentName(pathOf(variable));
+  const renamed = current === undefined ? undefined : variableOf(current);
+  const meant = renamed !== undefined && known.has(renamed) ? renamed : nearest(renamed ?? variable, known.keys());
   return { ...base, rule: "is not a known variable and is ignored", ...(meant === undefined ? {} : { nearest: meant }) };
 }

@@ -2,8 +2,9 @@
 import { Secret } from "../base/secret.ts";
 import { nearest } from "../base/nearest.ts";
 import type { Complaint } from "./findings.ts";
-import { describeRaw, type Raw } from "./raw.ts";
+import { describeRaw, isBlank, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import { writeSecret, writeValue, type WrittenGroup } from "./written.ts";
 import { secretSource, type Complain, type FieldRow, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
 
 /** One field of an object. Without a `default` it must be given, unless it is optional or an object itself. */
@@ -74,6 +75,19 @@ export function objectParts<T extends object>(object: T, fields: Fields<T>, unde
   });
 }
 
+/** An object for the configuration file, without what is unset. */
+export function writeObject<T extends object>(object: T, fields: Fields<T>): WrittenGroup {
+  return {
+    entries: namesOf(fields).flatMap((name) => {
+      const { type, secret } = fields[name];
+      const value = object[name];
+      const at = writtenName(name, fields[name]);
+      if (secret === true) return writeSecret(at, value);
+      return value === undefined ? [] : [{ name: at, value: writeValue(type, value as Exclude<T[typeof name], undefined>) }];
+    }),
+  };
+}
+
 /** The fields for the reference page; those of an object in an object by their whole names. */
 export function fieldRows<T extends object>(fields: Fields<T>): FieldRow[] {
   return namesOf(fields).flatMap((name): FieldRow[] => {
@@ -109,20 +123,23 @@ function refuseUnknown(raw: Raw & { kind: "map" }, known: readonly string[], com
 /** The value of a field; undefined after a complaint. */
 function readField<T>(name: string, field: Field<T>, raw: Raw & { kind: "map" }, complain: Complain, context: ReadContext): { readonly value: T } | undefined {
   const under: Complain = (complaint, place, more = "") => complain(complaint, place, `.${name}${more}`);
-  const file = field.secret === true ? raw.entries.get(`${name}${FILE_ENDING}`) : undefined;
-  const direct = field.type.isGroup === true ? groupOf(raw.entries.get(name), raw) : raw.entries.get(name);
+  const given = (written: string, holds: KeyType<unknown>["holds"]): Raw | undefined => {
+    const entry = raw.entries.get(written);
+    return entry === undefined || isBlank(entry, holds) ? undefined : entry;
+  };
+  const file = field.secret === true ? given(`${name}${FILE_ENDING}`, undefined) : undefined;
+  const direct = given(name, field.type.holds) ?? (field.type.isGroup === true ? emptyGroup(raw.entries.get(name) ?? raw) : undefined);
   if (direct === undefined && file === undefined) {
     if (field.default !== undefined || field.optional === true) return { value: field.default as T };
     return under({ rule: `is missing, must be ${field.type.expects}` }, raw.place);
   }
-  const given = chooseSecret(direct, file, under, context);
-  const value = given === undefined ? undefined : field.type.read(given, under, context);
-  if (given === undefined || value === undefined) return undefined;
+  const chosen = chooseSecret(direct, file, under, context);
+  const value = chosen === undefined ? undefined : field.type.read(chosen, under, context);
+  if (chosen === undefined || value === undefined) return undefined;
   const broken = field.rule?.(value);
-  return broken === undefined ? { value } : under(broken, given.place);
+  return broken === undefined ? { value } : under(broken, chosen.place);
 }
 
-/** A group that is not there, or is there with nothing in it, is an empty one. */
-function groupOf(raw: Raw | undefined, around: Raw): Raw {
-  return raw !== undefined && raw.kind !== "nothing" ? raw : { kind: "map", entries: new Map(), place: raw?.place ?? around.place };
+function emptyGroup({ place }: Raw): Raw {
+  return { kind: "map", entries: new Map(), place };
 }

@@ -3,7 +3,8 @@ import type { Finding } from "./findings.ts";
 import { sections, type Schema } from "./key.ts";
 import { nearest } from "../base/nearest.ts";
 import { foldAliases } from "./aliases.ts";
-import { describeRaw, type Raw } from "./raw.ts";
+import { currentName } from "./former-names.ts";
+import { describeRaw, isBlank, type Raw } from "./raw.ts";
 
 /** The raw values by path. A secret `a.b` may also appear as `a.b_file`. */
 export interface Flat {
@@ -11,8 +12,9 @@ export interface Flat {
   readonly findings: readonly Finding[];
 }
 
-/** Walks the tree along the schema's sections. */
+/** Walks the tree along the schema's sections. Keys without a value count as left out. */
 export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema): Flat {
+  const types = new Map(schema.flatMap((key) => [key.path, ...(key.aliases ?? [])].map((path) => [path, key.type] as const)));
   const paths = new Set(schema.flatMap((key) => [key.path, ...(key.aliases ?? []), ...(key.secret === true ? [`${key.path}_file`] : [])]));
   const groups = new Set([...paths].flatMap(sections));
   const values = new Map<string, Raw>();
@@ -21,10 +23,11 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
   const walk = (map: Raw & { readonly kind: "map" }, prefix: string): void => {
     for (const [name, raw] of map.entries) {
       const path = prefix === "" ? name : `${prefix}.${name}`;
-      if (paths.has(path)) values.set(path, raw);
-      else if (!groups.has(path)) findings.push(unknownKey(path, raw, [...paths, ...groups]));
+      if (paths.has(path)) {
+        if (!isBlank(raw, types.get(path)?.holds)) values.set(path, raw);
+      } else if (!groups.has(path)) findings.push(unknownKey(path, raw, [...paths, ...groups]));
       else if (raw.kind === "map") walk(raw, path);
-      else if (raw.kind !== "nothing") findings.push({ severity: "error", path, rule: `must be a group of keys, got ${describeRaw(raw)}`, ...raw.place });
+      else if (!isBlank(raw, "group")) findings.push({ severity: "error", path, rule: `must be a group of keys, got ${describeRaw(raw)}`, ...raw.place });
     }
   };
   walk(root, "");
@@ -33,6 +36,10 @@ export function flattenFile(root: Raw & { readonly kind: "map" }, schema: Schema
 }
 
 function unknownKey(path: string, raw: Raw, known: readonly string[]): Finding {
+  const current = currentName(path);
+  if (current !== undefined && known.includes(current)) {
+    return { severity: "error", path, rule: `is called ${current} here`, remedy: "docs/configuration.md names its keys.", ...raw.place };
+  }
   const parent = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : "";
   const siblings = known.filter((candidate) => (candidate.includes(".") ? candidate.slice(0, candidate.lastIndexOf(".")) : "") === parent);
   const meant = nearest(path, siblings) ?? nearest(path, known) ?? sameLeaf(path, known);

@@ -73,3 +73,8 @@ export function sections(path: string): string[] {
 export function variableOf(path: string): string {
   return `STEWARD_${path.toUpperCase().replaceAll(".", "__")}`;
 }
+
+/** The path that a `STEWARD_` variable would set. */
+export function pathOf(variable: string): string {
+  return variable.replace(/^STEWARD_/, "").replaceAll("__", ".").toLowerCase();
+}

@@ -2,6 +2,7 @@
 import type { Secret } from "../base/secret.ts";
 import { describeRaw, type Place, type Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import { writeSecret } from "./written.ts";
 import { secret, secretSource, text, type Complain, type KeyType, type ReadContext, type ShownPart } from "./types.ts";
 
 const LONGEST_NAME = 256;
@@ -12,12 +13,12 @@ const LONGEST_NAME = 256;
  * ends in `_file` holds the file of the value.
  */
 export function mapOfSecrets(options: { readonly limit: number }): KeyType<ReadonlyMap<string, Secret>> {
-  return { ...mapOf({ ...options, item: secret, inFiles: true, part: (held) => ({ secret: secretSource(held) }) }), isMapOfSecrets: true };
+  return { ...mapOf({ ...options, item: secret, inFiles: true, mayBeEmpty: false, part: (held) => ({ secret: secretSource(held) }) }), isMapOfSecrets: true };
 }
 
 /** A map with texts as values, at most `limit` of them; written as `mapOfSecrets`, without files. */
 export function mapOfTexts(options: { readonly limit: number }): KeyType<ReadonlyMap<string, string>> {
-  return mapOf({ ...options, item: text, inFiles: false, part: (value) => ({ value }) });
+  return mapOf({ ...options, item: text, inFiles: false, mayBeEmpty: true, part: (value) => ({ value }) });
 }
 
 interface MapOptions<T> {
@@ -25,27 +26,30 @@ interface MapOptions<T> {
   readonly item: KeyType<T>;
   /** Whether a name ending in `_file` names the file of its value. */
   readonly inFiles: boolean;
+  /** Whether `name: ""` is an entry, not one that was left out. */
+  readonly mayBeEmpty: boolean;
   /** How one value is shown. */
   part(value: T): Omit<ShownPart, "under">;
 }
 
 function mapOf<T>(options: MapOptions<T>): KeyType<ReadonlyMap<string, T>> {
   return {
-    expects: "names with one value each", fileOnly: false, isMap: true,
+    expects: "names with one value each", fileOnly: false, holds: "group", isMap: true,
     read(raw, complain, context) {
-      if (raw.kind === "nothing") return new Map();
       const entries = raw.kind === "map" ? raw.entries : raw.kind === "text" ? splitPairs(raw, complain) : complain({ rule: `must be names with one value each, got ${describeRaw(raw)}` }, raw.place);
       if (entries === undefined) return undefined;
       if (entries.size > options.limit) return complain({ rule: `must have at most ${options.limit} entries, got ${entries.size}` }, raw.place);
       return readEntries(entries, options, complain, context);
     },
     show: (value) => [...value.keys()],
+    write: (value) => ({ entries: [...value].flatMap(([name, held]) => (options.inFiles ? writeSecret(name, held) : [{ name, value: options.item.show(held) }])) }),
     parts: (value) => [...value].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([name, held]) => ({ under: `.${name}`, ...options.part(held) })),
   };
 }
 
-function readEntries<T>(entries: ReadonlyMap<string, Raw>, { item, inFiles }: MapOptions<T>, complain: Complain, context: ReadContext): ReadonlyMap<string, T> | undefined {
+function readEntries<T>(written: ReadonlyMap<string, Raw>, { item, inFiles, mayBeEmpty }: MapOptions<T>, complain: Complain, context: ReadContext): ReadonlyMap<string, T> | undefined {
   const values = new Map<string, T>();
+  const entries = new Map([...written].filter(([, raw]) => raw.kind !== "nothing" && (raw.kind !== "text" || raw.text !== "" || mayBeEmpty)));
   const names = new Set([...entries.keys()].map((name) => (inFiles && name.endsWith(FILE_ENDING) ? name.slice(0, -FILE_ENDING.length) : name)));
   for (const name of names) {
     const file = inFiles ? entries.get(`${name}${FILE_ENDING}`) : undefined;
@@ -71,7 +75,7 @@ function splitPairs(raw: Raw & { readonly kind: "text" }, complain: Complain): R
 }
 
 function withText(text: string, place: Place, readFrom: string | undefined): Raw {
-  return { kind: "text", text, place, ...(readFrom === undefined ? {} : { readFrom }) };
+  return { kind: "text", text, place, ...(readFrom === undefined ? {} : { readFrom, isPart: true }) };
 }
 
 function decode(text: string): string | undefined {

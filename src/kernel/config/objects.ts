@@ -1,5 +1,5 @@
 /** Objects and lists of objects, e.g. `dedup.archives`: each object has rows of its own. They are written in the file only. */
-import { fieldRows, objectParts, readObject, writtenNames, type ObjectShape } from "./fields.ts";
+import { fieldRows, objectParts, readObject, writeObject, writtenNames, type ObjectShape } from "./fields.ts";
 import { describeRaw } from "./raw.ts";
 import type { KeyType } from "./types.ts";
 
@@ -7,7 +7,7 @@ import type { KeyType } from "./types.ts";
 export function listOfObjects<T extends object>(options: ObjectShape<T> & { readonly limit: number }): KeyType<readonly T[]> {
   const expects = `a list of objects with ${writtenNames(options.fields).join(", ")}`;
   return {
-    expects, fileOnly: true, fields: fieldRows(options.fields),
+    expects, fileOnly: true, holds: "list", fields: fieldRows(options.fields),
     read(raw, complain, context) {
       if (raw.kind !== "list") return complain({ rule: `must be ${expects}, got ${describeRaw(raw)}`, remedy: "begin each object with \"- \"." }, raw.place);
       if (raw.items.length > options.limit) return complain({ rule: `must have at most ${options.limit} entries, got ${raw.items.length}` }, raw.place);
@@ -16,6 +16,7 @@ export function listOfObjects<T extends object>(options: ObjectShape<T> & { read
       return values.every((value) => value !== undefined) ? values : undefined;
     },
     show: (values) => values.map((_, index) => String(index)),
+    write: (values) => values.map((value) => writeObject(value, options.fields)),
     parts: (values) => values.flatMap((value, index) => objectParts(value, options.fields, `.${index}`)),
   };
 }
@@ -24,9 +25,10 @@ export function listOfObjects<T extends object>(options: ObjectShape<T> & { read
 export function groupOfFields<T extends object>(shape: ObjectShape<T>): KeyType<T> {
   const names = writtenNames(shape.fields);
   return {
-    expects: `a group of keys: ${names.join(", ")}`, fileOnly: true, isGroup: true, fields: fieldRows(shape.fields),
+    expects: `a group of keys: ${names.join(", ")}`, fileOnly: true, holds: "group", isGroup: true, fields: fieldRows(shape.fields),
     read: (raw, complain, context) => readObject(raw, shape, complain, context),
     show: () => names,
+    write: (value) => writeObject(value, shape.fields),
     parts: (value) => objectParts(value, shape.fields, ""),
   };
 }

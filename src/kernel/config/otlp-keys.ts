@@ -130,7 +130,7 @@ function exporterKeys(base: string, infix: string): OtlpExporterKeys {
 }
 
 function retryKeys(base: string, own: boolean): Pick<OtlpExporterKeys, "retryEnabled" | "retryInitial" | "retryMax" | "retryElapsed"> {
-  const or = own ? "" : " Setting one key of this group replaces the group below otlp.";
+  const or = own ? "" : " Unset or 0: as below otlp; setting one key of this group replaces the group there.";
   const wait = (name: string, ms: number, help: string): Key<number | undefined> => defineKey<number | undefined>({ path: `${base}.retry.${name}`, type: duration, default: own ? ms : undefined, help: `${help}${or}` });
   return {
     retryEnabled: defineKey<boolean | undefined>({ path: `${base}.retry.enabled`, type: boolean, default: own ? true : undefined, help: `Exports again what failed for a while.${or}` }),

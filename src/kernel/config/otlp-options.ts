@@ -101,8 +101,10 @@ function withPath(endpoint: string, signal: OtlpSignal): string {
 }
 
 function retryOf(config: Config, own: OtlpExporterKeys): RetryOptions {
-  const touched = [own.retryEnabled, own.retryInitial, own.retryMax, own.retryElapsed].some((key) => config.get<unknown>(key) !== undefined);
-  const value = <T>(mine: Key<T | undefined>, shared: Key<T | undefined>, otherwise: T): T => (touched ? config.get(mine) ?? shared.default : config.get(shared)) ?? otherwise;
+  // A wait of 0 in a signal's own group is what a template writes for an unset one.
+  const ownValue = <T>(key: Key<T | undefined>): T | undefined => (config.get<unknown>(key) === 0 ? undefined : config.get(key));
+  const touched = [own.retryEnabled, own.retryInitial, own.retryMax, own.retryElapsed].some((key: Key<unknown>) => ownValue(key) !== undefined);
+  const value = <T>(mine: Key<T | undefined>, shared: Key<T | undefined>, otherwise: T): T => (touched ? ownValue(mine) ?? shared.default : config.get(shared)) ?? otherwise;
   return {
     enabled: value(own.retryEnabled, otlpExporter.retryEnabled, true), initialMs: value(own.retryInitial, otlpExporter.retryInitial, 5000),
     maxMs: value(own.retryMax, otlpExporter.retryMax, 30_000), elapsedMs: value(own.retryElapsed, otlpExporter.retryElapsed, 60_000),

@@ -4,7 +4,7 @@ import { adminEnabled, adminToken } from "./admin-keys.ts";
 import type { Config } from "./config.ts";
 import type { Finding } from "./findings.ts";
 import { authToken } from "./house-keys.ts";
-import { atKey, isWritten } from "./key-finding.ts";
+import { atKey, isChanged } from "./key-finding.ts";
 import { keysOf, readKeyGroup } from "./key-group.ts";
 import type { Key } from "./key.ts";
 import type { Check } from "./load.ts";
@@ -74,7 +74,7 @@ export const profilerSound: Check = {
 /** Kinds of profiles that this runtime does not have. */
 export const profilesUsed: Check = {
   needs: keysOf(profiling),
-  run: (config) => keysOf(profiling).filter((key) => isWritten(config, key)).map((key) => atKey(config, key, "warning", { rule: "is not used: this runtime has no such profile", remedy: "remove it." })),
+  run: (config) => keysOf(profiling).filter((key) => isChanged(config, key)).map((key) => atKey(config, key, "warning", { rule: "is not used: this runtime has no such profile", remedy: "remove it." })),
 };
 
 function spanFindings(config: Config): Finding[] {

@@ -11,10 +11,23 @@ export interface Place {
 
 /** A value as written. */
 export type Raw =
-  | { readonly kind: "text"; readonly text: string; readonly place: Place; /** The file that held the text, for a secret. */ readonly readFrom?: string }
+  | { readonly kind: "text"; readonly text: string; readonly place: Place; /** The file that held the text, for a secret. */ readonly readFrom?: string; /** That file holds more than this text. */ readonly isPart?: true }
   | { readonly kind: "list"; readonly items: readonly Raw[]; readonly place: Place }
   | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Raw>; readonly place: Place }
   | { readonly kind: "nothing"; readonly place: Place };
+
+/**
+ * Whether a value that was written gives none: `key:`, `key: ""`, and an empty list or group where neither belongs. Helm and
+ * Ansible templates write an unset key so, and it counts as left out. `[]` in a list and `{}` in a group are values.
+ */
+export function isBlank(raw: Raw, holds: "list" | "group" | undefined): boolean {
+  switch (raw.kind) {
+    case "nothing": return true;
+    case "text": return raw.text === "";
+    case "list": return holds !== "list" && raw.items.length === 0;
+    case "map": return holds !== "group" && raw.entries.size === 0;
+  }
+}
 
 /** What a raw value is, in words for a message. Never the value of anything that may be secret. */
 export function describeRaw(raw: Raw): string {

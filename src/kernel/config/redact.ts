@@ -1,5 +1,13 @@
 /** Takes what may be secret out of addresses before they are shown (facts, monitor-api §1.9). */
 
+/** Whether a text holds an address with something to take out, or one that cannot be judged. */
+export function holdsSecret(text: string): boolean {
+  if (!text.includes("://")) return false;
+  if (!URL.canParse(text)) return true;
+  const { username, password, search, hash } = new URL(text);
+  return username !== "" || password !== "" || search !== "" || hash !== "";
+}
+
 /** A text that holds `://` without credentials, query values and fragment; other text as it is. */
 export function redactUrl(text: string): string {
   if (!text.includes("://")) return text;

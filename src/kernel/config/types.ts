@@ -1,10 +1,11 @@
 /** The types a configuration value can have: how each is read from what was written and how it is shown again. */
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { Secret } from "../base/secret.ts";
 import { formatAddress, parseAddress, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { describeRaw, type Place, type Raw } from "./raw.ts";
 import { formatBytes, formatDuration, parseBytes, parseDuration } from "./units.ts";
+import type { Written } from "./written.ts";
 
 /** A value as the effective configuration shows it (RESOLUTIONS M9). */
 export type Shown = string | boolean | number | readonly string[];
@@ -49,6 +50,8 @@ export interface KeyType<T> {
   readonly expects: string;
   /** True when a variable cannot say it: lists of objects. */
   readonly fileOnly: boolean;
+  /** What it is made of; undefined for a single value. */
+  readonly holds?: "list" | "group";
   /** A map: variables name one entry each, and a higher layer replaces entries, not the whole. */
   readonly isMap?: true;
   /** A map whose values are `Secret`s. */
@@ -60,6 +63,8 @@ export interface KeyType<T> {
   /** The value, or undefined after at least one complaint. */
   read(raw: Raw, complain: Complain, context: ReadContext): T | undefined;
   show(value: T): Shown;
+  /** What `read` reads back from a file; without it, what `show` returns. */
+  write?(value: T): Written;
   /** The rows of a map or of a list of objects in the effective configuration. */
   parts?(value: T): readonly ShownPart[];
 }
@@ -96,6 +101,8 @@ const plainPath = scalar("a path without ~ (only a shell expands it)",
 /** A file or folder. `~` is refused, since only a shell expands it. Relative ones in the file begin at the file's folder. */
 export const path: KeyType<string> = {
   ...plainPath,
+  // Another file may lie in another folder.
+  write: (value) => (value === "" ? "" : resolve(value)),
   read(raw, complain, context) {
     const value = plainPath.read(raw, complain, context);
     return value === undefined ? undefined : placedPath(value, raw.place, context);
@@ -116,10 +123,10 @@ export const secret: KeyType<Secret> = {
 /** Where a secret stands. */
 export function secretSource(value: Secret | undefined): SecretSource {
   if (value === undefined) return "unset";
-  return value.origin.startsWith(FROM_FILE) ? "file" : "value";
+  return value.origin.startsWith(FROM_FILE) || value.origin.startsWith(PART_OF_FILE) ? "file" : "value";
 }
 
-/** The file that a secret was read from, for those who read it again; undefined when it stood in the configuration. */
+/** The file that holds a secret and nothing else, for those who read it again; undefined when it stood in the configuration, or among others. */
 export function secretFile(value: Secret): string | undefined {
   return value.origin.startsWith(FROM_FILE) ? value.origin.slice(FROM_FILE.length) : undefined;
 }
@@ -155,7 +162,7 @@ export function oneOf<const T extends string>(words: readonly T[], refused: Read
 /** A list; in the environment, and as a single text in the file, separated by commas. */
 export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
   return {
-    expects: `a list of ${item.expects}`, fileOnly: false,
+    expects: `a list of ${item.expects}`, fileOnly: false, holds: "list",
     read(raw, complain, context) {
       if (raw.kind !== "list" && raw.kind !== "text") return refuse(raw, complain, this.expects);
       const items = raw.kind === "list" ? raw.items : splitText(raw.text, raw.place);
@@ -163,6 +170,7 @@ export function listOf<T>(item: KeyType<T>): KeyType<readonly T[]> {
       return values.every((value) => value !== undefined) ? values : undefined;
     },
     show: (values) => values.map((value) => String(item.show(value))),
+    write: (values) => values.map((value) => (item.write === undefined ? item.show(value) : item.write(value))),
   };
 }
 
@@ -173,9 +181,10 @@ export function parseBoolean(text: string): boolean | undefined {
 }
 
 const FROM_FILE = "file ";
+const PART_OF_FILE = "part of file ";
 
 function originOf(raw: Raw & { readonly kind: "text" }): string {
-  if (raw.readFrom !== undefined) return `${FROM_FILE}${raw.readFrom}`;
+  if (raw.readFrom !== undefined) return `${raw.isPart === true ? PART_OF_FILE : FROM_FILE}${raw.readFrom}`;
   return raw.place.variable ?? (raw.place.line === undefined ? "configuration" : `line ${raw.place.line}`);
 }
 

@@ -1,8 +1,6 @@
 /** The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35). How often and how long is `version_checks`, with the devices' clients. */
-import { atKey, isWritten } from "./key-finding.ts";
 import { defineKeyGroup, keysOf, type KeyGroup } from "./key-group.ts";
 import type { Schema } from "./key.ts";
-import type { Check } from "./load.ts";
 import { httpUrl, optionally } from "./rules.ts";
 import { boolean, text } from "./types.ts";
 
@@ -19,10 +17,3 @@ export const selfVersions: KeyGroup<SelfVersionSection> = defineKeyGroup<SelfVer
 
 /** All of the above. */
 export const updateKeys: Schema = keysOf(selfVersions);
-
-/** Who wants to know must say where to ask. */
-export const selfVersionsAsked: Check = {
-  needs: updateKeys,
-  run: (config) => (isWritten(config, selfVersions.enabled) && config.get(selfVersions.enabled) && config.get(selfVersions.url) === ""
-    ? [atKey(config, selfVersions.enabled, "warning", { rule: "asks nobody: version_checks.self.url is empty", remedy: "write the address of a release API, or set it to false." })] : []),
-};

@@ -215,6 +215,7 @@ class NetworkIntake implements FlowIntake {
     if (!this.#series.remembers || !this.#deps.devices.isKnown) return;
     this.flush();
     this.#series.end();
+    this.#unique?.end(this.#deps.scope);
   }
 
   #flushWhenDue(): void {

@@ -10,6 +10,15 @@ export const MOST_VALUES = 65_536;
 /** Of all sources together, so that none of them can fill the memory. */
 export const MOST_VALUES_IN_ALL = 524_288;
 
+/** A source is shown for so many flushes after its last flow. */
+export const SILENT_FLUSHES = 60;
+
+interface Level {
+  peers: number;
+  ports: number;
+  silentFlushes: number;
+}
+
 interface Met {
   readonly peers: Set<string>;
   readonly ports: Set<number>;
@@ -18,6 +27,8 @@ interface Met {
 /** Counts destinations by source node. */
 export class UniqueDestinations {
   readonly #sources = new Map<string, Met>();
+  /** What is shown; the longest silent first. At most MOST_SOURCES. */
+  readonly #levels = new Map<string, Level>();
   #values = 0;
 
   add({ connection, source, destination }: EnrichedFlow): void {
@@ -31,16 +42,49 @@ export class UniqueDestinations {
     if (port > 0) this.#put(met.ports, port);
   }
 
-  /** Says the levels and begins anew: who was not seen since the last flush is not shown. */
+  /**
+   * Writes the levels and counts from 0 again. Without any flow since the last flush they stay as they are, since records
+   * come in windows that need not match the flushes; a source that alone had none is 0.
+   */
   flush(scope: Pick<Scope, "sweep">): void {
-    const sweep = scope.sweep("flow-destinations");
+    this.#age();
     for (const [node, { peers, ports }] of this.#sources) {
-      sweep.gauge(networkUniqueDstPeers, peers.size, { "vpn.src.node": node });
-      sweep.gauge(networkUniqueDstPorts, ports.size, { "vpn.src.node": node });
+      this.#levels.delete(node);
+      this.#levels.set(node, { peers: peers.size, ports: ports.size, silentFlushes: 0 });
     }
-    sweep.commit();
+    for (const node of this.#levels.keys()) {
+      if (this.#levels.size <= MOST_SOURCES) break;
+      this.#levels.delete(node);
+    }
+    this.#write(scope);
     this.#sources.clear();
     this.#values = 0;
+  }
+
+  /** Shows nothing any more, e.g. when the nodes get other names. */
+  end(scope: Pick<Scope, "sweep">): void {
+    this.#sources.clear();
+    this.#levels.clear();
+    this.#values = 0;
+    this.#write(scope);
+  }
+
+  #age(): void {
+    const isQuiet = this.#sources.size === 0;
+    for (const [node, level] of this.#levels) {
+      level.silentFlushes += 1;
+      if (!isQuiet) level.peers = level.ports = 0;
+      if (level.silentFlushes > SILENT_FLUSHES) this.#levels.delete(node);
+    }
+  }
+
+  #write(scope: Pick<Scope, "sweep">): void {
+    const sweep = scope.sweep("flow-destinations");
+    for (const [node, { peers, ports }] of this.#levels) {
+      sweep.gauge(networkUniqueDstPeers, peers, { "vpn.src.node": node });
+      sweep.gauge(networkUniqueDstPorts, ports, { "vpn.src.node": node });
+    }
+    sweep.commit();
   }
 
   #metBy(node: string): Met | undefined {

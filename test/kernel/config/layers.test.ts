@@ -102,7 +102,6 @@ describe("a map of secrets", () => {
     [{ STEWARD_OTLP__HEADERS: "a=%zz" }, "ERROR otlp.headers: must be written name=value,name=value (STEWARD_OTLP__HEADERS)"],
     [{ STEWARD_OTLP__HEADERS: "a=1,b=2,c=3,d=4" }, "ERROR otlp.headers: must have at most 3 entries, got 4 (STEWARD_OTLP__HEADERS)"],
     [{ STEWARD_OTLP__HEADERS: "a=1", STEWARD_OTLP__HEADERS__B: "2" }, "ERROR otlp.headers: is given twice, whole and as STEWARD_OTLP__HEADERS__B (STEWARD_OTLP__HEADERS__B) — write all of it in one form."],
-    [{ STEWARD_OTLP__HEADERS__B: "" }, "WARNING STEWARD_OTLP__HEADERS__B: is empty and counts as not set"],
   ])("complains of %j without a word of the value", (environment, expected) => {
     expect(problems(load(undefined, environment))).toEqual([expected]);
   });

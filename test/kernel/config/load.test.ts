@@ -79,14 +79,14 @@ describe("the forms of a value", () => {
 
 describe("problems", () => {
   it("are all found in one pass, with line and remedy, errors first", () => {
-    const result = load("poll:\n  wiat: 1s\n  wait: 30\n  max_size: 4KiB\n  count:\nfeatures:\n  on: true\nnames: {a: 1}\nfeature: 7\n", { STEWARD_FEATURE__MODE: "medium", STEWARD_POLL__WIAT: "1s" });
+    const result = load("poll:\n  wiat: 1s\n  wait: 30\n  max_size: 4KiB\n  count: 0\nfeatures:\n  on: true\nnames: {a: 1}\nfeature: 7\n", { STEWARD_FEATURE__MODE: "medium", STEWARD_POLL__WIAT: "1s" });
     expect(result.config).toBeUndefined();
     expect(problems(result)).toEqual([
       "ERROR poll.wiat: is not a known key (line 2) — did you mean poll.wait?",
       "ERROR features: is not a known key (line 6) — did you mean feature?",
       "ERROR feature: must be a group of keys, got \"7\" (line 9)",
       "ERROR poll.wait: must be a duration such as 30s, 5m or 1h30m, got \"30\" (line 3)",
-      "ERROR poll.count: must be a whole number from 1 to 9, got nothing (line 5) — give a value or remove the key.",
+      "ERROR poll.count: must be a whole number from 1 to 9, got \"0\" (line 5)",
       "ERROR names: must be a list of text, got a group of keys (line 8)",
       "ERROR feature.mode: must be one of slow, fast, got \"medium\" (STEWARD_FEATURE__MODE)",
       "WARNING STEWARD_POLL__WIAT: is not a known variable and is ignored — did you mean STEWARD_POLL__WAIT?",
@@ -123,9 +123,7 @@ describe("problems", () => {
   });
 
   it("do not include empty or foreign variables", () => {
-    expect(problems(load(undefined, { STEWARD_POLL__COUNT: "", STEWARD_DEMO: "true", PATH: "/bin", POLL: "x" }))).toEqual([
-      "WARNING STEWARD_POLL__COUNT: is empty and counts as not set",
-    ]);
+    expect(problems(load(undefined, { STEWARD_POLL__COUNT: "", STEWARD_DEMO: "true", PATH: "/bin", POLL: "x" }))).toEqual([]);
   });
 
   it("include _FILE for what is no secret", () => {

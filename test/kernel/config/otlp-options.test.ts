@@ -56,6 +56,12 @@ describe("a signal on standard output", () => {
 });
 
 describe("what a signal inherits", () => {
+  it("is also the retry, unless its own group has a value other than 0", () => {
+    const yaml = (own: string): string => `otlp: {endpoint: 'http://localhost:4318', retry: {initial_interval: 7s, max_interval: 20s}, metrics: {retry: {${own}}}}`;
+    expect(options(yaml("initial_interval: 0, max_interval: 0s, max_elapsed_time: 0"))?.retry).toEqual({ enabled: true, initialMs: 7_000, maxMs: 20_000, elapsedMs: 60_000 });
+    expect(options(yaml("initial_interval: 2s, max_interval: 0"))?.retry).toEqual({ enabled: true, initialMs: 2_000, maxMs: 30_000, elapsedMs: 60_000 });
+  });
+
   it("is each setting for itself, 0 being none of its own", () => {
     const yaml = "otlp: {endpoint: 'http://localhost:4318', max_request_size: 1MiB, grpc_reconnection_period: 5m, metrics: {max_request_size: 2048}}";
     expect(options(yaml)).toMatchObject({ maxRequestSize: 2_048, grpcReconnectionMs: 300_000 });

@@ -41,8 +41,34 @@ describe("Numbers of transports and ports", () => {
     expect(transportName(number)).toBe(name);
   });
 
-  it.each([[6, 443, "https"], [17, 443, "https"], [17, 53, "domain"], [6, 22, "ssh"], [17, 22, undefined], [132, 38_412, "ng-control"], [1, 443, undefined], [6, 0, undefined], [6, 51_514, undefined], [6, 3_389, "ms-wbt-server"]])("port %s/%s is %s", (transport, port, name) => {
+  it.each([[6, 443, "https"], [17, 443, "https"], [17, 53, "domain"], [6, 22, "ssh"], [17, 22, "ssh"], [132, 38_412, "ng-control"], [1, 443, undefined], [6, 0, undefined], [6, 51_514, undefined], [6, 3_389, "ms-wbt-server"]])("port %s/%s is %s", (transport, port, name) => {
     expect(wellKnownService(transport, port)?.name).toBe(name);
+  });
+
+  it("names what IANA registers under its own names, for each transport by itself", () => {
+    const named = (transport: number) => (port: number): string | undefined => wellKnownService(transport, port)?.name;
+    expect([80, 631, 623, 3_050, 3_478, 5_349, 6_000, 6_063, 6_443, 9_100, 44_818].map(named(6))).toEqual(
+      ["http", "ipp", "asf-rmcp", "gds-db", "stun", "stuns", "x11", "x11", "sun-sr-https", "pdl-datastream", "EtherNet-IP-2"]);
+    expect([80, 2_375, 4_840, 5_351, 6_379, 8_472, 8_888].map(named(17))).toEqual(["http", undefined, "opcua-udp", "nat-pmp", undefined, "otv", "ddi-udp-1"]);
+  });
+
+  it("names more than eleven thousand pairs by names as RFC 6335 has them", () => {
+    const found = new Map<string, number>();
+    let pairs = 0;
+    for (const transport of [6, 17, 33, 132]) {
+      for (let port = 0; port < 65_536; port++) {
+        const service = wellKnownService(transport, port);
+        if (service === undefined) continue;
+        pairs += 1;
+        expect(found.get(service.name) ?? service.id).toBe(service.id);
+        found.set(service.name, service.id);
+      }
+    }
+    expect(pairs).toBeGreaterThan(11_400);
+    expect([...found.keys()].filter((name) => !/^[A-Za-z0-9-]+$/.test(name))).toEqual([]);
+    // Keys of flows hold the number in sixteen bits.
+    expect(Math.max(...found.values())).toBeLessThan(65_536);
+    expect(new Set(found.values()).size).toBe(found.size);
   });
 
   it("services of one name have one number, others have others", () => {

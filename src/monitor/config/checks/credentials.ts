@@ -1,7 +1,7 @@
 /** Every network has the credential of its control plane, and none that means nothing (facts, monitor-api §8.3, §8.4; RESOLUTIONS M28, M42). */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Complaint, Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isWritten } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
 import { keysOf } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";
@@ -30,15 +30,15 @@ function missingHeadscale(config: Config): Finding[] {
 }
 
 function forgottenProvider(config: Config): Finding[] {
-  const written = [headscale.url, headscale.apiKey].find((key) => isWritten(config, key));
+  const written = [headscale.url, headscale.apiKey].find((key) => isChanged(config, key));
   return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is not used: the provider is tailscale", remedy: "set provider to headscale." })];
 }
 
 /** With networks, what stands for a single one is a mistake: its name an error, its credential a warning. */
 function unused(config: Config): Finding[] {
-  const credential = [...keysOf(vpnAuthKeys.method, vpnAuthKeys.oauth, vpnAuthKeys.workloadIdentity), headscale.url, headscale.apiKey].filter((key) => isWritten(config, key));
+  const credential = [...keysOf(vpnAuthKeys.method, vpnAuthKeys.oauth, vpnAuthKeys.workloadIdentity), headscale.url, headscale.apiKey].filter((key) => isChanged(config, key));
   return [
-    ...(isWritten(config, vpn.network) ? [atKey(config, vpn.network, "error", { rule: "names a single network, and networks are configured", remedy: "remove one of them." })] : []),
+    ...(isChanged(config, vpn.network) ? [atKey(config, vpn.network, "error", { rule: "names a single network, and networks are configured", remedy: "remove one of them." })] : []),
     ...credential.map((key) => atKey(config, key, "warning", { rule: "is not used: each of the networks has its own", remedy: "move it to the network it belongs to." })),
   ];
 }

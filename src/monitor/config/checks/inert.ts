@@ -1,7 +1,7 @@
 /** Settings that do nothing, or less than they seem to, with the others as they are (facts, monitor-api §8.4). */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isWritten } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged, isWritten } from "../../../kernel/config/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Key } from "../../../kernel/config/key.ts";
 import type { Check } from "../../../kernel/config/load.ts";
@@ -62,6 +62,6 @@ export const annotationsSound: Check = {
 };
 
 function unusedAnnotations(config: Config): Finding[] {
-  const written = keysOf(annotations, ...Object.values(annotationCategories)).find((key) => key.path !== annotations.url.path && isWritten(config, key));
+  const written = keysOf(annotations, ...Object.values(annotationCategories)).find((key) => key.path !== annotations.url.path && isChanged(config, key));
   return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is not used: annotations.url is empty", remedy: "set it." })];
 }

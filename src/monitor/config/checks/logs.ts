@@ -1,7 +1,7 @@
 /** Logs are read in windows that can end, and from feeds that are there and differ (facts, monitor-api §8.2–8.4). */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isWritten } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Check } from "../../../kernel/config/load.ts";
 import { auditlogs, feeds, flowlogs, k8sAudit, logSchema } from "../log-keys.ts";
@@ -74,7 +74,7 @@ function usedFeeds(config: Config, kind: FeedKind): UsedFeed[] {
 
 function unusedFeeds(config: Config, kind: FeedKind): Finding[] {
   const { path, under } = sections[kind];
-  const written = keysOf(feeds[kind]).some((key) => isWritten(config, key));
+  const written = keysOf(feeds[kind]).some((key) => isChanged(config, key));
   const listed = config.list(networks);
   if (isUsed(config, kind)) {
     return written && listed.length > 0 ? [{ severity: "warning", path, rule: "is not used: each of the networks has its own", remedy: "move it to the network it belongs to." }] : [];

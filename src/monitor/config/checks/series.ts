@@ -1,7 +1,7 @@
 /** Limits of series that agree with each other, and settings of flows that do something (facts, monitor-api §8.2, §8.4). */
 import type { Config } from "../../../kernel/config/config.ts";
 import type { Finding } from "../../../kernel/config/findings.ts";
-import { atKey, isWritten } from "../../../kernel/config/key-finding.ts";
+import { atKey, isChanged } from "../../../kernel/config/key-finding.ts";
 import { keysOf, readKeyGroup } from "../../../kernel/config/key-group.ts";
 import type { Check } from "../../../kernel/config/load.ts";
 import { cardinality, cardinalitySchema, flowCardinality } from "../cardinality-keys.ts";
@@ -32,7 +32,7 @@ function inertFlows(config: Config): Finding[] {
     return [atKey(config, flowCardinality.metricsMode, "warning", { rule: "both counts every flow twice, under two families of metrics", remedy: "do not add them up, or write all or rollup." })];
   }
   if (metricsMode === "all") {
-    return isWritten(config, flowCardinality.rollupTopN) ? [atKey(config, flowCardinality.rollupTopN, "warning", { rule: `is ${rollupTopN} and not used: metrics_mode is all`, remedy: "remove it, or write rollup." })] : [];
+    return isChanged(config, flowCardinality.rollupTopN) ? [atKey(config, flowCardinality.rollupTopN, "warning", { rule: `is ${rollupTopN} and not used: metrics_mode is all`, remedy: "remove it, or write rollup." })] : [];
   }
   const ports = [...(sourcePort ? [flowCardinality.sourcePort] : []), ...(destinationPort ? [flowCardinality.destinationPort] : [])];
   return ports.map((key) => atKey(config, key, "warning", { rule: "is not used: metrics_mode is rollup, which does not count by port", remedy: "remove it, or write all." }));

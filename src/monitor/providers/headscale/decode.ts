@@ -59,7 +59,7 @@ export function preAuthKeyOf(told: Fields, nowMs: number): Key {
   return {
     id: text(told["id"]), type: "auth", authKind: authKindOf(told), description: boundName(`preauthkey for ${text(user["name"]) || deviceTags.join(",") || "nobody"}`), scopes: [],
     createdMs: timeMs(told["createdAt"]), expiresMs: timeMs(told["expiration"]), revokedMs: undefined, invalid: spent || ended(told["expiration"], nowMs),
-    owner: text(user["id"]), tags: [], deviceTags, preauthorized: undefined,
+    owner: text(user["name"]) || text(user["email"]) || text(user["id"]), tags: [], deviceTags, preauthorized: undefined,
   };
 }
 

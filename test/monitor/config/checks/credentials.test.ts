@@ -36,7 +36,7 @@ describe("the credentials of several networks", () => {
   const two = (first: string, rest = ""): string => `networks: [{name: a, ${first}}, {name: b, auth: {${CLIENT}}}]\n${rest}`;
 
   it.each([
-    [two(`auth: {${CLIENT}}`, "vpn: {network: '-'}"), "ERROR vpn.network: names a single network, and networks are configured (line 2)"],
+    [two(`auth: {${CLIENT}}`, "vpn: {network: example.org}"), "ERROR vpn.network: names a single network, and networks are configured (line 2)"],
     [two(`auth: {${CLIENT}}`, "vpn: {auth: {oauth: {client_id: x}}}"), "WARNING vpn.auth.oauth.client_id: is not used: each of the networks has its own (line 2)"],
     [two(`auth: {${CLIENT}}`, "headscale: {api_key: canary}"), "WARNING headscale.api_key: is not used: each of the networks has its own"],
     [two("http: {timeout: 1s}"), "WARNING networks[0].auth: is missing, and nothing is collected of this network"],

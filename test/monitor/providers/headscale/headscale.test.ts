@@ -36,7 +36,7 @@ describe("headscale", () => {
     await using asked = ask(headscaleOptions(upstream.url));
     const keys = await asked.provider.keys(forever);
     expect(keys.map(({ type, id, invalid }) => [type, id, invalid])).toEqual([["auth", "1", true], ["auth", "2", false], ["auth", "3", true], ["auth", "4", false], ["auth", "5", true], ["api", "1", false], ["api", "2", true]]);
-    expect(keys[3]).toMatchObject({ owner: "2", authKind: "reusable", description: "preauthkey for ada", expiresMs: Date.UTC(2998, 11, 31, 22) });
+    expect(keys[3]).toMatchObject({ owner: "ada", authKind: "reusable", description: "preauthkey for ada", expiresMs: Date.UTC(2998, 11, 31, 22) });
     expect(keys[4]).toMatchObject({ owner: "", authKind: "ephemeral", deviceTags: ["tag:ci"], description: "preauthkey for tag:ci" });
   });
 
