@@ -32,3 +32,26 @@ describe("a spent wrapping token", () => {
     expect((await asked({})).json.errors).toEqual(["missing \"token\" value in input"]);
   });
 });
+
+describe("sys/internal/ui/resultant-acl", () => {
+  it("shows what all policies of the asking token allow together", async () => {
+    await vault.ask("PUT", "sys/policies/acl/ui", { body: { policy: `
+      path "github/token/ci" { capabilities = ["create", "update"] }
+      path "github/*" { capabilities = ["read"] }
+      path "team/+/token" { capabilities = ["create"] }
+      path "github/config" { capabilities = ["deny"] }` } });
+    await vault.ask("PUT", "sys/policies/acl/ui-more", { body: { policy: "path \"github/token/ci\" { capabilities = [\"read\"] }" } });
+    const token = (await vault.ask("POST", "auth/token/create", { body: { policies: ["ui", "ui-more"] } })).json.auth.client_token as string;
+    const { status, json } = await vault.ask("GET", "sys/internal/ui/resultant-acl", { token });
+    expect([status, json.data.root, json.root]).toEqual([200, false, false]);
+    expect(json.data.exact_paths).toMatchObject({
+      "github/token/ci": { capabilities: ["create", "read", "update"] }, "github/config": { capabilities: ["deny"] }, "sys/internal/ui/resultant-acl": { capabilities: ["read"] },
+    });
+    expect(json.data.glob_paths).toMatchObject({ "github/": { capabilities: ["read"] }, "team/+/token": { capabilities: ["create"] }, "cubbyhole/": { capabilities: expect.arrayContaining(["list"]) as string[] } });
+  });
+
+  it("says of a root token that it is one, and nothing without a token", async () => {
+    expect((await vault.ask("GET", "sys/internal/ui/resultant-acl")).json.data).toEqual({ root: true, exact_paths: {}, glob_paths: {} });
+    expect((await vaultRequest(vault.daemon.url, "GET", "sys/internal/ui/resultant-acl")).status).toBe(403);
+  });
+});

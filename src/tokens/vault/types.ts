@@ -33,6 +33,15 @@ export interface Acl {
   capabilities(path: string): readonly Capability[];
   /** Whether any capability exists at or below a prefix. */
   anyBelow(prefix: string): boolean;
+  /** Every rule in force, by its path; none for the root policy, which has no rules. */
+  rules(): AclRules;
+}
+
+/** Capabilities by path, as `sys/internal/ui/resultant-acl` shows them; `["deny"]` for a rule that grants nothing. */
+export interface AclRules {
+  readonly exact: ReadonlyMap<string, readonly Capability[]>;
+  /** A path with `*` at its end stands without it. One with `+` segments stands as it was written. */
+  readonly glob: ReadonlyMap<string, readonly Capability[]>;
 }
 
 /** A stored policy. */

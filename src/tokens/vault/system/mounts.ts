@@ -4,8 +4,10 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { parseGoDurationMs } from "../../logical/go-values.ts";
 import type { Data, Fields, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
-import type { HostRequest } from "../auth/context.ts";
+import { callerOf, type HostRequest } from "../auth/context.ts";
 import type { Mount, MountTuning } from "../mounts/mounts.ts";
+import { ROOT_POLICY } from "../policies/built-in.ts";
+import type { AclRules, TokenEntry } from "../types.ts";
 import type { SystemDeps } from "./deps.ts";
 
 /** Which of the two tables a path works on. */
@@ -151,7 +153,17 @@ function uiPaths(deps: SystemDeps): Path[] {
       pattern: "internal/ui/mounts/:path*", fields: UiMountFieldsSchema, unauthenticated: true,
       operations: { read: async (request) => ({ data: oneVisible(deps, request) }) }, synopsis: "The mount of a path.", description: "Refused when the token can do nothing there.",
     }),
+    definePath({
+      pattern: "internal/ui/resultant-acl", fields: EmptyFieldsSchema,
+      operations: { read: async (request) => ({ data: resultantAcl(deps, callerOf(request).entry) }) }, synopsis: "What the token may do, path by path.", description: "All its policies together; `root` for a root token.",
+    }),
   ];
+}
+
+function resultantAcl({ policies }: SystemDeps, { policies: names }: TokenEntry): Data {
+  const { exact, glob } = policies.acl(names).rules();
+  const paths = (rules: AclRules["exact"]): Data => Object.fromEntries(Array.from(rules, ([path, capabilities]) => [path, { capabilities }]));
+  return { root: names.includes(ROOT_POLICY), exact_paths: paths(exact), glob_paths: paths(glob) };
 }
 
 function visible(deps: SystemDeps, request: HostRequest): Data {

@@ -86,7 +86,7 @@ export function fakeHouse(): FakeHouse {
     },
     policies: {
       get: () => undefined, list: () => [], write: async () => ({ warnings: [] }), delete: async () => undefined,
-      acl: () => ({ check: () => state.decision, capabilities: () => [], anyBelow: () => true }),
+      acl: () => ({ check: () => state.decision, capabilities: () => [], anyBelow: () => true, rules: () => ({ exact: new Map(), glob: new Map() }) }),
     },
     leases: {
       intend: async ({ requestId }) => {
