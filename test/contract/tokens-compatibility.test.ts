@@ -55,3 +55,16 @@ describe("sys/internal/ui/resultant-acl", () => {
     expect((await vaultRequest(vault.daemon.url, "GET", "sys/internal/ui/resultant-acl")).status).toBe(403);
   });
 });
+
+describe("auth/token/revoke-accessor", () => {
+  it("of an unknown accessor and of a token that ended succeeds and says that there was none", async () => {
+    const { accessor } = (await vault.ask("POST", "auth/token/create", { body: { policies: ["default"] } })).json.auth as { accessor: string };
+    expect((await vault.ask("POST", "auth/token/revoke-accessor", { body: { accessor } })).status).toBe(204);
+    for (const unknown of [accessor, "nope"]) {
+      const { status, json } = await vault.ask("POST", "auth/token/revoke-accessor", { body: { accessor: unknown } });
+      expect([status, json.warnings, json.data]).toEqual([200, ["No token found with this accessor"], null]);
+    }
+    expect((await vault.ask("POST", "auth/token/revoke-accessor", { body: {} })).status).toBe(400);
+    expect((await vault.ask("POST", "auth/token/lookup-accessor", { body: { accessor } })).status).toBe(400);
+  });
+});
