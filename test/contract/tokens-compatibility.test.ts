@@ -68,3 +68,38 @@ describe("auth/token/revoke-accessor", () => {
     expect((await vault.ask("POST", "auth/token/lookup-accessor", { body: { accessor } })).status).toBe(400);
   });
 });
+
+describe("PATH/tune", () => {
+  const tune = (body: unknown, path = "sys/mounts/tuned"): ReturnType<VaultDaemon["ask"]> => vault.ask("POST", `${path}/tune`, { body });
+
+  beforeAll(async () => {
+    await vault.ask("POST", "sys/mounts/tuned", { body: { type: "github" } });
+    await vault.ask("POST", "sys/auth/tuned-role", { body: { type: "approle" } });
+  });
+
+  it.each([
+    ["listing_visibility", "unauth"], ["audit_non_hmac_response_keys", ["token"]], ["audit_non_hmac_request_keys", "org_name"], ["passthrough_request_headers", ["X-A"]], ["allowed_response_headers", ["X-A"]],
+    ["force_no_cache", true], ["token_type", "batch"], ["plugin_version", "v1.2.3"], ["user_lockout_config", { lockout_threshold: "5" }], ["no_such_setting", 1], ["type", "other"], ["config", { max_lease_ttl: "1h" }],
+  ])("refuses %s, which it would not follow, and changes nothing", async (name, value) => {
+    for (const path of ["sys/mounts/tuned", "sys/auth/tuned-role"]) {
+      const { status, json } = await tune({ description: "changed", [name]: value }, path);
+      expect([status, json.errors]).toEqual([400, [expect.stringContaining(name)]]);
+      expect((await vault.ask("GET", `${path}/tune`)).json.data.description).toBe("");
+    }
+  });
+
+  it("takes settings that clients send empty or as they are", async () => {
+    expect((await tune({
+      options: null, default_lease_ttl: "1h", max_lease_ttl: "", force_no_cache: false, listing_visibility: "hidden", audit_non_hmac_request_keys: [], audit_non_hmac_response_keys: null, passthrough_request_headers: [],
+      allowed_managed_keys: [], plugin_version: "", user_lockout_config: {},
+    })).status).toBe(204);
+    expect((await tune({ token_type: "default-service", listing_visibility: "" }, "sys/auth/tuned-role")).status).toBe(204);
+    expect((await vault.ask("GET", "sys/mounts/tuned/tune")).json.data.default_lease_ttl).toBe(3600);
+  });
+
+  it("is no more lenient when a mount is enabled", async () => {
+    const { status, json } = await vault.ask("POST", "sys/mounts/visible", { body: { type: "github", config: { listing_visibility: "unauth", default_lease_ttl: "1h" } } });
+    expect([status, json.errors]).toEqual([400, [expect.stringContaining("listing_visibility")]]);
+    expect((await vault.ask("GET", "sys/mounts")).json.data["visible/"]).toBeUndefined();
+  });
+});
