@@ -1,7 +1,7 @@
 /** What clients of Vault and OpenBao ask beyond minting, each on the running daemon over HTTP. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { removeTemporaryFolders } from "./daemon.ts";
-import { startVault, vaultRequest, type VaultDaemon } from "./vault.ts";
+import { appKey, startCodeHost, startVault, vaultRequest, type VaultAnswer, type VaultDaemon } from "./vault.ts";
 
 let vault: VaultDaemon;
 
@@ -101,5 +101,60 @@ describe("PATH/tune", () => {
     const { status, json } = await vault.ask("POST", "sys/mounts/visible", { body: { type: "github", config: { listing_visibility: "unauth", default_lease_ttl: "1h" } } });
     expect([status, json.errors]).toEqual([400, [expect.stringContaining("listing_visibility")]]);
     expect((await vault.ask("GET", "sys/mounts")).json.data["visible/"]).toBeUndefined();
+  });
+});
+
+describe("sys/remount", () => {
+  const move = (from: string, to: string): Promise<VaultAnswer> => vault.ask("POST", "sys/remount", { body: { from, to } });
+
+  it("moves an engine with its configuration, ends its leases, and a restart finds it there", async () => {
+    const host = await startCodeHost();
+    onTestFinished(() => host.stop());
+    await vault.ask("POST", "sys/mounts/old", { body: { type: "github", description: "moves", config: { max_lease_ttl: "30m" } } });
+    await vault.ask("POST", "old/config", { body: { app_id: 7, prv_key: appKey.privateKey, base_url: host.url } });
+    await vault.ask("POST", "old/permissionset/ci", { body: { installation_id: 1001 } });
+    expect((await vault.ask("POST", "old/token/ci")).json.lease_id).toMatch(/^old\/token\/ci\//);
+    expect(host.liveTokens()).toHaveLength(1);
+
+    const { status, json } = await move("old", "team/new/");
+    expect([status, host.liveTokens()]).toEqual([200, []]);
+    const id = json.data.migration_id as string;
+    expect((await vault.ask("GET", `sys/remount/status/${id}`)).json.data).toEqual({ migration_id: id, migration_info: { source_mount: "old/", target_mount: "team/new/", status: "success" } });
+    expect((await vault.ask("GET", "sys/remount/status/unknown")).status).toBe(404);
+    const minted = await vault.ask("POST", "team/new/token/ci");
+    expect([minted.json.lease_duration, minted.json.lease_id]).toEqual([1800, expect.stringMatching(/^team\/new\/token\/ci\//)]);
+    expect([(await vault.ask("GET", "old/config")).status, Object.keys((await vault.ask("GET", "sys/mounts")).json.data as object)]).toEqual([404, expect.not.arrayContaining(["old/"])]);
+    expect((await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: minted.json.lease_id } })).status).toBe(204);
+
+    const before = vault;
+    await before.daemon.stop();
+    vault = await startVault({ state: before.state, root: before.root });
+    expect((await vault.ask("GET", "sys/mounts")).json.data["team/new/"]).toMatchObject({ type: "github", description: "moves", config: { max_lease_ttl: 1800 } });
+    expect((await vault.ask("POST", "team/new/token/ci")).status).toBe(200);
+  });
+
+  it("moves an auth method below auth/, with its roles; its logins end, and new ones are renewed by its terms", async () => {
+    await vault.ask("POST", "sys/auth/apps", { body: { type: "approle" } });
+    await vault.ask("POST", "auth/apps/role/ci", { body: { token_policies: "default", token_ttl: "1h" } });
+    const roleId = (await vault.ask("GET", "auth/apps/role/ci/role-id")).json.data.role_id as string;
+    const login = async (at: string): Promise<string> => {
+      const secretId = (await vault.ask("POST", `auth/${at}/role/ci/secret-id`)).json.data.secret_id as string;
+      return (await vaultRequest(vault.daemon.url, "POST", `auth/${at}/login`, { body: { role_id: roleId, secret_id: secretId } })).json.auth.client_token as string;
+    };
+    const first = await login("apps");
+    expect((await move("auth/apps/", "auth/team/apps")).status).toBe(200);
+    expect((await vault.ask("GET", "auth/token/lookup-self", { token: first })).status).toBe(403);
+    const second = await login("team/apps");
+    expect((await vault.ask("POST", "auth/token/renew-self", { token: second })).json.auth.lease_duration).toBe(3600);
+  });
+
+  it.each([
+    ["nope", "other", "no mount at nope/"], ["sys", "other", "built in"], ["auth/token", "auth/other", "built in"], ["github", "other", "tokens.mounts"], ["moving", "sys/x", "reserved"], ["moving", "moving", "already in use"],
+    ["moving", "github/x", "already in use"], ["moving", "auth/x", "below auth/"], ["moving", "a b", "one to eight segments"], ["", "x", "missing \"from\""], ["moving", "", "missing \"to\""],
+  ])("refuses to move %j to %j", async (from, to, why) => {
+    await vault.ask("POST", "sys/mounts/moving", { body: { type: "github" } });
+    const { status, json } = await move(from, to);
+    expect([status, json.errors]).toEqual([400, [expect.stringContaining(why)]]);
+    expect((await vault.ask("GET", "sys/mounts")).json.data["moving/"]).toMatchObject({ type: "github" });
   });
 });

@@ -82,7 +82,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();
   const ends = withLogins(leases, tokens, stopping.signal);
-  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
+  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, ids, version: deps.version, cluster: () => cluster });
   const authDeps = { env, tokens, policies, clock, expiry, ids, limits: () => SYSTEM_LIMITS };
   const fixed = [
     fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),

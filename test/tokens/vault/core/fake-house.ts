@@ -77,7 +77,7 @@ export function fakeHouse(): FakeHouse {
     log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
     mounts: {
       match: (at) => (at.startsWith("m/") ? { mount, rest: at.slice(2) } : undefined), at: () => mount, forLease: () => mount, all: () => [mount],
-      limits: () => ({ defaultLeaseTtlMs: 1_800_000, maxLeaseTtlMs: 7_200_000 }), enable: async () => mount, disable: async () => undefined, tune: async () => undefined, open: async () => undefined, close: async () => undefined,
+      limits: () => ({ defaultLeaseTtlMs: 1_800_000, maxLeaseTtlMs: 7_200_000 }), enable: async () => mount, disable: async () => undefined, tune: async () => undefined, move: async () => undefined, open: async () => undefined, close: async () => undefined,
     },
     tokens: {
       lookup: () => state.entry, byAccessor: () => state.entry, byKey: () => state.entry, create: () => Promise.reject(new Error("no")), createIn: () => { throw new Error("no"); },
