@@ -158,3 +158,50 @@ describe("sys/remount", () => {
     expect((await vault.ask("GET", "sys/mounts")).json.data["moving/"]).toMatchObject({ type: "github" });
   });
 });
+
+describe("paths of one field of an AppRole role", () => {
+  const ROLE = "auth/fields/role/ci";
+
+  beforeAll(async () => {
+    await vault.ask("POST", "sys/auth/fields", { body: { type: "approle" } });
+    await vault.ask("POST", ROLE, { body: { token_policies: "kept", secret_id_bound_cidrs: "10.0.0.0/8" } });
+  });
+
+  it.each<[segment: string, sent: Record<string, unknown>, shown: Record<string, unknown>, reset: Record<string, unknown>]>([
+    ["bind-secret-id", { bind_secret_id: false }, { bind_secret_id: false }, { bind_secret_id: true }],
+    ["secret-id-num-uses", { secret_id_num_uses: "5" }, { secret_id_num_uses: 5 }, { secret_id_num_uses: 0 }],
+    ["secret-id-ttl", { secret_id_ttl: "10m" }, { secret_id_ttl: 600 }, { secret_id_ttl: 0 }],
+    ["policies", { token_policies: "a,b" }, { token_policies: ["a", "b"], policies: ["a", "b"] }, { token_policies: [], policies: [] }],
+    ["policies", { policies: ["c"] }, { token_policies: ["c"], policies: ["c"] }, { token_policies: [], policies: [] }],
+    ["token-ttl", { token_ttl: "1h" }, { token_ttl: 3600 }, { token_ttl: 0 }],
+    ["token-max-ttl", { token_max_ttl: 7200 }, { token_max_ttl: 7200 }, { token_max_ttl: 0 }],
+    ["period", { token_period: "1h" }, { token_period: 3600, period: 3600 }, { token_period: 0, period: 0 }],
+    ["period", { period: "2h" }, { token_period: 7200, period: 7200 }, { token_period: 0, period: 0 }],
+    ["token-num-uses", { token_num_uses: 3 }, { token_num_uses: 3 }, { token_num_uses: 0 }],
+    ["token-bound-cidrs", { token_bound_cidrs: "127.0.0.0/8" }, { token_bound_cidrs: ["127.0.0.0/8"] }, { token_bound_cidrs: [] }],
+    ["bound-cidr-list", { bound_cidr_list: "127.0.0.0/8" }, { bound_cidr_list: ["127.0.0.0/8"] }, { bound_cidr_list: null }],
+    ["secret-id-bound-cidrs", { secret_id_bound_cidrs: "127.0.0.1" }, { secret_id_bound_cidrs: ["127.0.0.1/32"] }, { secret_id_bound_cidrs: null }],
+  ])("%s is written by %j, read and reset, and nothing else of the role changes", async (segment, sent, shown, reset) => {
+    const others = async (): Promise<object> => {
+      const { data } = (await vault.ask("GET", ROLE)).json as { data: Record<string, unknown> };
+      return Object.fromEntries(Object.entries(data).filter(([name]) => !(name in shown) && !(segment === "bound-cidr-list" && name === "secret_id_bound_cidrs")));
+    };
+    const before = await others();
+    const { status, json } = await vault.ask("POST", `${ROLE}/${segment}`, { body: { ...sent, role_id: "not for this path" } });
+    expect([status, json.warnings]).toEqual([200, [expect.stringContaining("role_id")]]);
+    expect((await vault.ask("GET", `${ROLE}/${segment}`)).json.data).toEqual(shown);
+    expect(await others()).toEqual(before);
+    expect((await vault.ask("DELETE", `${ROLE}/${segment}`)).status).toBe(204);
+    expect((await vault.ask("GET", `${ROLE}/${segment}`)).json.data).toEqual(reset);
+    expect(await others()).toEqual(before);
+    expect((await vault.ask("POST", `${ROLE}/${segment}`, { body: {} })).json.errors).toEqual([expect.stringContaining("missing ")]);
+  });
+
+  it("follow the rules of the whole role, and an unknown role has none", async () => {
+    expect((await vault.ask("POST", `${ROLE}/token-max-ttl`, { body: { token_max_ttl: 60 } })).status).toBe(204);
+    expect((await vault.ask("POST", `${ROLE}/token-ttl`, { body: { token_ttl: 61 } })).json.errors).toEqual(["'token_ttl' cannot be greater than 'token_max_ttl'"]);
+    expect((await vault.ask("POST", `${ROLE}/policies`, { body: { token_policies: "root" } })).json.errors).toEqual(["auth methods cannot create root tokens"]);
+    expect((await vault.ask("GET", "auth/fields/role/none/token-ttl")).status).toBe(404);
+    expect((await vault.ask("POST", "auth/fields/role/none/token-ttl", { body: { token_ttl: 1 } })).json.errors).toEqual(["role \"none\" does not exist"]);
+  });
+});
