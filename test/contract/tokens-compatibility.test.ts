@@ -205,3 +205,48 @@ describe("paths of one field of an AppRole role", () => {
     expect((await vault.ask("POST", "auth/fields/role/none/token-ttl", { body: { token_ttl: 1 } })).json.errors).toEqual(["role \"none\" does not exist"]);
   });
 });
+
+describe("lists with after and limit", () => {
+  const NAMES = ["a", "b", "c", "d", "e"];
+
+  beforeAll(async () => {
+    await vault.ask("POST", "sys/auth/listed", { body: { type: "approle" } });
+    for (const name of NAMES) {
+      await vault.ask("POST", `github/permissionset/${name}`, { body: { installation_id: 1 } });
+      await vault.ask("POST", `auth/listed/role/${name}`, { body: { token_policies: "default" } });
+      await vault.ask("PUT", `sys/policies/acl/page-${name}`, { body: { policy: "path \"x\" { capabilities = [\"read\"] }" } });
+      await vault.ask("POST", `cubbyhole/page/${name}`, { body: { name } });
+      await vault.ask("POST", `auth/token/roles/${name}`, { body: { orphan: true } });
+    }
+  });
+
+  it.each(["github/permissionsets", "auth/listed/role", "cubbyhole/page", "auth/token/roles", "sys/policies/acl", "sys/policy", "auth/token/accessors", "sys/leases/lookup/"])("read all of %s in pages, each name once", async (path) => {
+    const keysOf = async (query: string): Promise<readonly string[]> => {
+      const { status, json } = await vault.ask("GET", `${path}?list=true${query}`);
+      expect([path, [200, 404].includes(status), json.warnings ?? null]).toEqual([path, true, null]);
+      return (json.data?.keys ?? []) as readonly string[];
+    };
+    const all = await keysOf("");
+    const paged: string[] = [];
+    for (let page = await keysOf("&limit=2"); page.length > 0; page = await keysOf(`&limit=2&after=${encodeURIComponent(page.at(-1) ?? "")}`)) {
+      expect(page.length).toBeLessThanOrEqual(2);
+      paged.push(...page);
+    }
+    expect(paged).toEqual(all.toSorted());
+    expect(await keysOf("&limit=-1&after=")).toEqual(all);
+  });
+
+  it("begin after a name that need not exist, by the method LIST as well; the last page is nothing", async () => {
+    expect((await vault.ask("LIST", "github/permissionsets?after=bb&limit=2")).json.data.keys).toEqual(["c", "d"]);
+    expect((await vault.ask("LIST", "github/permissionsets?after=bb")).json.data.keys).toEqual(["c", "d", "e"]);
+    const over = await vault.ask("LIST", "github/permissionsets?after=e");
+    expect([over.status, over.text]).toEqual([404, "{\"errors\":[]}\n"]);
+    const { json } = await vault.ask("LIST", "sys/policy?limit=1&after=page-a");
+    expect([json.data.keys, json.data.policies, json.policies]).toEqual([["page-b"], ["page-b"], ["page-b"]]);
+  });
+
+  it("refuse a limit that is no number", async () => {
+    const { status, json } = await vault.ask("LIST", "github/permissionsets?limit=many");
+    expect([status, json.errors]).toEqual([400, [expect.stringContaining("limit")]]);
+  });
+});
