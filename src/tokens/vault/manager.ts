@@ -91,6 +91,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const mounts = createMounts({
     env, clock, ids, log, fixed, declared: deps.declared, system: SYSTEM_LIMITS,
     factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
+    warningsAbout: (point) => policies.warningsAbout(point),
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {

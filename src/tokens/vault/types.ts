@@ -58,6 +58,10 @@ export interface Policies {
   list(): readonly string[];
   /** Parses, stores; gives lint warnings (e.g. `update` without `create` on a minting path). Throws `invalid` with line and remedy. */
   write(name: string, text: string): Promise<{ readonly warnings: readonly string[] }>;
+  /** The same warnings of a stored policy; none for an unknown one. */
+  warnings(name: string): readonly string[];
+  /** Warnings of all policies about paths of the mount at `point`, each with its policy's name; at most 20. Gives way to other work. */
+  warningsAbout(point: string): Promise<readonly string[]>;
   /** Done, too, when there was none. Throws `invalid` for `default` and `root`. */
   delete(name: string): Promise<void>;
   /** Compiled and cached, bounded; unknown names grant nothing. */

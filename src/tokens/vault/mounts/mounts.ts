@@ -87,6 +87,8 @@ export interface MountsDeps {
   readonly system: { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
   /** Ends all leases below a prefix, and waits for it. */
   readonly endLeases: (prefix: string) => Promise<void>;
+  /** What policies get wrong about a mount, for `Host.warnings`. */
+  readonly warningsAbout?: (point: string) => Promise<readonly string[]>;
 }
 
 /** The mounts, with only the house's own until `open`. */
@@ -266,10 +268,10 @@ class MountTable implements Mounts {
   }
 
   async #openRow(path: string, row: MountRow): Promise<Mount> {
-    const { env, clock, log, declared } = this.#deps;
+    const { env, clock, log, declared, warningsAbout } = this.#deps;
     const kind = row.class === "auth" ? "auth" : "secret";
     const limits = (): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } => this.limits(this.#mounts.get(path) ?? row);
-    const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type) });
+    const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type), ...(warningsAbout === undefined ? {} : { warnings: () => warningsAbout(path) }) });
     return {
       point: path, class: kind, type: row.type, accessor: row.accessor, uuid: row.uuid, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs,
       maxLeaseTtlMs: row.maxLeaseTtlMs, options: row.options, declared: declared.some((spec) => spec.path === path), trusted: kind === "auth", backend,

@@ -85,7 +85,7 @@ export function fakeHouse(): FakeHouse {
       renew: () => Promise.reject(new Error("no")), revoke: (key) => step(`end ${key}`), accessors: async () => [], onEnd: () => undefined,
     },
     policies: {
-      get: () => undefined, list: () => [], write: async () => ({ warnings: [] }), delete: async () => undefined,
+      get: () => undefined, list: () => [], warnings: () => [], warningsAbout: async () => [], write: async () => ({ warnings: [] }), delete: async () => undefined,
       acl: () => ({ check: () => state.decision, capabilities: () => [], anyBelow: () => true, rules: () => ({ exact: new Map(), glob: new Map() }) }),
     },
     leases: {

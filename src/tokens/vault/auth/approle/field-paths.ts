@@ -77,7 +77,8 @@ function valuesOf(row: ApproleRow, names: readonly string[]): Data {
 function only(fields: Fields, names: readonly string[]): Fields {
   const some = <T>(read: (name: string) => T | undefined) => (name: string): T | undefined => (names.includes(name) ? read(name) : undefined);
   return {
-    has: (name) => names.includes(name) && fields.has(name), text: some(fields.text), integer: some(fields.integer), boolean: some(fields.boolean), durationMs: some(fields.durationMs),
-    texts: some(fields.texts), integers: some(fields.integers), pairs: some(fields.pairs), raw: some(fields.raw),
+    has: (name) => names.includes(name) && fields.has(name),
+    text: some((name) => fields.text(name)), integer: some((name) => fields.integer(name)), boolean: some((name) => fields.boolean(name)), durationMs: some((name) => fields.durationMs(name)),
+    texts: some((name) => fields.texts(name)), integers: some((name) => fields.integers(name)), pairs: some((name) => fields.pairs(name)), raw: some((name) => fields.raw(name)),
   };
 }
