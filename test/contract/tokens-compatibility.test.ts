@@ -1,7 +1,8 @@
 /** What clients of Vault and OpenBao ask beyond minting, each on the running daemon over HTTP. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { CodeHost } from "../../src/demo/code-host/types.ts";
 import { removeTemporaryFolders } from "./daemon.ts";
-import { appKey, startCodeHost, startVault, vaultRequest, type VaultAnswer, type VaultDaemon } from "./vault.ts";
+import { appKey, configure, startCodeHost, startVault, vaultRequest, type VaultAnswer, type VaultDaemon } from "./vault.ts";
 
 let vault: VaultDaemon;
 
@@ -267,5 +268,49 @@ describe("what is wrong with a policy", () => {
     expect(await doctor()).toEqual({ name: "policies", ok: true, detail: "warnings about paths of this mount: 1", remedy: `policy "forgot", ${WARNING}` });
     await vault.ask("DELETE", "sys/policies/acl/forgot");
     expect(await doctor()).toMatchObject({ detail: "nothing to say" });
+  });
+});
+
+describe("a wrapped mint", () => {
+  async function mounted(): Promise<{ readonly host: CodeHost; mint(ttl: string): Promise<string> }> {
+    const host = await startCodeHost();
+    onTestFinished(() => host.stop());
+    await configure(vault, host);
+    return {
+      host,
+      async mint(ttl) {
+        const { json } = await vault.ask("POST", "github/token", { body: { installation_id: 1001 }, headers: { "x-vault-wrap-ttl": ttl } });
+        return json.wrap_info.token as string;
+      },
+    };
+  }
+
+  it("that nobody fetched ends with its wrapping token, by its time or by revocation", async () => {
+    const { host, mint } = await mounted();
+    await mint("1s");
+    const revoked = await mint("5m");
+    expect(host.liveTokens()).toHaveLength(2);
+    expect((await vault.ask("POST", "auth/token/revoke", { body: { token: revoked } })).status).toBe(204);
+    await expect.poll(() => host.liveTokens().length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await vault.ask("GET", "sys/leases/lookup/github/token?list=true")).status).toBe(404);
+  });
+
+  it("that was fetched, or wrapped anew, stays", async () => {
+    const { host, mint } = await mounted();
+    const token = await mint("5m");
+    const again = (await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/rewrap", { body: { token } })).json.wrap_info.token as string;
+    const { json } = await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/unwrap", { body: { token: again } });
+    const last = await mint("5m");
+    await vault.ask("POST", "auth/token/revoke", { body: { token: last } });
+    await expect.poll(() => host.liveTokens().length, { timeout: 20_000 }).toBe(1);
+    expect((await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: json.lease_id } })).status).toBe(200);
+  });
+
+  it("that was wrapped anew and then not fetched ends as well", async () => {
+    const { host, mint } = await mounted();
+    const again = (await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/rewrap", { body: { token: await mint("5m") } })).json.wrap_info.token as string;
+    expect(host.liveTokens()).toHaveLength(1);
+    await vault.ask("POST", "auth/token/revoke", { body: { token: again } });
+    await expect.poll(() => host.liveTokens().length, { timeout: 20_000 }).toBe(0);
   });
 });

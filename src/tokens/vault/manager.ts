@@ -77,7 +77,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const policies = createPolicies({ env, clock: { now: () => expiry.latest() } });
   const leases = createLeases({ env, clock: expiry, ids, log, revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe) });
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
-  const wrapping = createWrapping({ env, tokens, clock, envelope });
+  const wrapping = createWrapping({ env, tokens, leases, clock, envelope });
   const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
   const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();

@@ -218,6 +218,8 @@ export interface Leases {
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
   /** All below a prefix. `force` ends the leases whatever the backend says. */
   revokePrefix(prefix: string, options: { readonly sync: boolean; readonly force: boolean }): Promise<void>;
+  /** Inside a change of the caller's: the lease becomes due now. Unknown ids are fine. */
+  endIn(tx: Tx, id: string): void;
   /** Inside the change that ends a token: its leases become due now. */
   endToken(tx: Tx, tokenKey: string): void;
   irrevocable(): readonly LeaseInfo[];

@@ -99,7 +99,7 @@ export function fakeHouse(): FakeHouse {
         leased.push(spec);
         return { info: { id: `${spec.path}/x`, path: spec.path, issuedAtMs: 0, expiresAtMs: spec.ttlMs, renewable: false, irrevocable: undefined, attempts: 0 }, stored: step("lease") };
       },
-      lookup: () => undefined, list: async () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
+      lookup: () => undefined, list: async () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endIn: () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
       counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }), tidy: async () => undefined,
     },
     audit: {
