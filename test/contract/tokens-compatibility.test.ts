@@ -272,13 +272,13 @@ describe("what is wrong with a policy", () => {
 });
 
 describe("a wrapped mint", () => {
-  async function mounted(): Promise<{ readonly host: CodeHost; mint(ttl: string): Promise<string> }> {
+  async function mounted(): Promise<{ readonly host: CodeHost; readonly mint: (ttl: string) => Promise<string> }> {
     const host = await startCodeHost();
     onTestFinished(() => host.stop());
     await configure(vault, host);
     return {
       host,
-      async mint(ttl) {
+      mint: async (ttl) => {
         const { json } = await vault.ask("POST", "github/token", { body: { installation_id: 1001 }, headers: { "x-vault-wrap-ttl": ttl } });
         return json.wrap_info.token as string;
       },
