@@ -182,8 +182,8 @@ async function serve(surfaces: Surfaces, { request, response, requestId, admitte
 
 /** Counts what access refuses: all by the error's code, the admin surface's once more by its own reasons. */
 function counted(authorize: Authorize, { observe, adminRefused }: Pick<GatewayDeps, "observe" | "adminRefused">): Authorize {
-  return (access, dialect, request, allowedOrigins) => {
-    const refusal = authorize(access, dialect, request, allowedOrigins);
+  return (access, dialect, request, route) => {
+    const refusal = authorize(access, dialect, request, route);
     if (refusal === undefined) return undefined;
     observe?.refused(refusal.code);
     const reason = adminRefusal(access, request, refusal);

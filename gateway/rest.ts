@@ -8,12 +8,13 @@ import type { Clock } from "../src/kernel/base/clock.ts";
 import { StewardError } from "../src/kernel/base/errors.ts";
 import type { Log } from "../src/kernel/base/log.ts";
 import { bytesIn } from "../src/kernel/base/pieces.ts";
-import { createCall, type Call, type PlainRequest, type Remote, type RequestHeaders, type UnaryHandler, type WrittenJson } from "../src/kernel/service.ts";
+import { createCall, type Call, type PlainRequest, type PlainRoute, type Remote, type RequestHeaders, type UnaryHandler, type WrittenJson } from "../src/kernel/service.ts";
 import { BAD_REQUEST, invalidRequest } from "../src/kernel/wire/issues.ts";
 import { readJsonBody } from "../src/kernel/wire/json-text.ts";
 import type { DialectName } from "../src/kernel/wire/style.ts";
 import { restMessage, writeRestJson } from "../src/kernel/wire/rest-json.ts";
 import { createRequestValidator, type Validator } from "../src/kernel/wire/validate.ts";
+import type { RouteFacts } from "./access/authorize.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
 import type { Dialect, FailureOptions } from "./dialects/dialect.ts";
@@ -47,7 +48,7 @@ export interface RestAnswer {
 }
 
 /** Lets a request pass, or says why not. */
-export type Authorize = (access: Access, dialect: DialectName, request: RestRequest, allowedOrigins?: readonly string[]) => StewardError | undefined;
+export type Authorize = (access: Access, dialect: DialectName, request: RestRequest, route?: RouteFacts) => StewardError | undefined;
 
 /** What REST is made of. */
 export interface RestDeps {
@@ -82,12 +83,16 @@ async function serve(deps: RestDeps, validator: Validator, request: RestRequest)
   if (match.kind !== "found") return refuse(match.kind === "wrong_method" ? dialectOf(match.dialect) : dialectOfPath(request.path), match.kind, request, match.kind === "wrong_method" ? match.allow : undefined);
   const { route, params } = match;
   try {
-    const refusal = deps.authorize(route.access, route.dialect, request, route.kind === "plain" ? route.plain.allowedOrigins?.() : undefined);
+    const refusal = deps.authorize(route.access, route.dialect, request, route.kind === "plain" ? factsOf(route.plain) : undefined);
     if (refusal !== undefined) throw refusal;
     return route.kind === "rpc" ? await callMethod(route, params, validator, request) : await callPlain(route, params, deps, request);
   } catch (thrown) {
     return failed(deps.log, route, request, thrown);
   }
+}
+
+function factsOf(plain: PlainRoute): RouteFacts {
+  return { allowedOrigins: plain.allowedOrigins?.(), hasCredential: (headers) => plain.hasCredential?.(headers) ?? false };
 }
 
 async function callMethod(route: RpcRoute, params: Readonly<Record<string, string>>, validator: Validator, request: RestRequest): Promise<RestAnswer> {

@@ -26,29 +26,41 @@ export interface AuthOptions {
   readonly allowedOrigins?: readonly string[];
 }
 
-/**
- * Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for the credential.
- * `allowedOrigins` are those of the route itself.
- */
-export type Authorize = (access: Access, dialect: DialectName, request: RequestHead, allowedOrigins?: readonly string[]) => StewardError | undefined;
+/** What the route of a request knows about it. */
+export interface RouteFacts {
+  /** Origins whose pages may change something here; `allowedOrigins` of the configuration for documents when not given. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Whether the headers carry a live credential of the route's own kind, e.g. a Vault token. */
+  readonly hasCredential?: ((headers: RequestHead["headers"]) => boolean) | undefined;
+}
+
+/** Lets a request pass, or says why not: `denied` for a foreign name or page, `unauthenticated` for the credential. */
+export type Authorize = (access: Access, dialect: DialectName, request: RequestHead, route?: RouteFacts) => StewardError | undefined;
 
 /** The rules of RESOLUTIONS §2 over one set of credentials. */
 export function createAuthorize(auth: AuthOptions): Authorize {
-  return (access, dialect, request, allowedOrigins = dialect === "dedup" ? auth.allowedOrigins : undefined) =>
-    refuseName(auth, access, request) ?? refuseForeignPage(dialect, request, allowedOrigins ?? []) ?? refuseCredential(auth, access, request);
+  return (access, dialect, request, route = {}) => {
+    const allowedOrigins = route.allowedOrigins ?? (dialect === "dedup" ? auth.allowedOrigins : undefined) ?? [];
+    return refuseName(auth, access, request, route) ?? refuseForeignPage(dialect, request, allowedOrigins) ?? refuseCredential(auth, access, request);
+  };
 }
 
-function refuseName(auth: AuthOptions, access: Access, request: RequestHead): StewardError | undefined {
+function refuseName(auth: AuthOptions, access: Access, request: RequestHead, route: RouteFacts): StewardError | undefined {
   const host = one(request.headers["host"]) ?? "";
-  if (auth.token !== undefined || tokenFor(auth, access) !== undefined || isOpenUnderAnyName(request.path) || isTrustedHost(host, auth.allowedHosts)) return undefined;
+  if (auth.token !== undefined || tokenFor(auth, access) !== undefined || isTrustedHost(host, auth.allowedHosts) || isOpenUnderAnyName(request, route)) return undefined;
   const remedy = "ask for localhost, add the name to gateway.allowed_hosts, or set auth.token";
-  return new StewardError("denied", `without a token Steward answers only to names of this machine, not to ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
+  const without = request.path.startsWith("/v1/") ? "a live Vault token" : "a token";
+  return new StewardError("denied", `without ${without} Steward answers only to names of this machine, not to ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
 }
 
-// Tokens bring their own credential below /v1/, but for the two paths that anybody may use. Odd spellings of those are no way around.
-function isOpenUnderAnyName(path: string): boolean {
+/**
+ * Health of gRPC, and what carries a live Vault token. One that is not live does not count: a page that reached this machine through
+ * a rebound name can send any header. `sys/init` and `sys/unseal` never look at the token, so no spelling of them is exempt.
+ */
+function isOpenUnderAnyName({ path, headers }: RequestHead, { hasCredential }: RouteFacts): boolean {
   if (path.startsWith("/grpc.health.v1.Health/")) return true;
-  return path.startsWith("/v1/") && !/^\/v1\/+sys\/+(init|unseal)\/*$/i.test(path) && !/%|\/\/|\/\.\.?(\/|$)/.test(path);
+  if (!path.startsWith("/v1/") || /^\/v1\/+sys\/+(init|unseal)\/*$/i.test(path) || /%|\/\/|\/\.\.?(\/|$)/.test(path)) return false;
+  return hasCredential?.(headers) === true;
 }
 
 function refuseForeignPage(dialect: DialectName, request: RequestHead, allowedOrigins: readonly string[]): StewardError | undefined {

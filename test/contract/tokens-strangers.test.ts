@@ -56,6 +56,41 @@ describe("pages of other origins (RESOLUTIONS §2, CORS, Cross-site)", () => {
   });
 });
 
+describe("names of other machines, while no auth.token is set", () => {
+  const REBOUND = { host: "rebound.example:8400" };
+  const open: readonly { readonly method: string; readonly path: string; readonly body?: unknown }[] = [
+    { method: "GET", path: "sys/health" },
+    { method: "GET", path: "sys/seal-status" },
+    { method: "GET", path: "sys/leader" },
+    { method: "GET", path: "sys/init" },
+    { method: "PUT", path: "sys/init", body: {} },
+    { method: "PUT", path: "sys/unseal", body: { reset: true } },
+    { method: "GET", path: "github/info" },
+    { method: "GET", path: "github/metrics" },
+    { method: "POST", path: "auth/approle/login", body: {} },
+    { method: "PUT", path: "sys/wrapping/unwrap", body: { token: "hvs.none" } },
+    { method: "PUT", path: "sys/wrapping/lookup", body: { token: "hvs.none" } },
+    { method: "GET", path: "sys/internal/ui/mounts" },
+    { method: "GET", path: "sys/internal/specs/openapi" },
+    { method: "GET", path: "github/config" },
+  ];
+
+  it.each(open)("$method $path is refused without a live Vault token, an invented one included", async ({ method, path, body }) => {
+    for (const token of [undefined, "hvs.invented"]) {
+      const refused = await vaultRequest(vault.daemon.url, method, path, { headers: REBOUND, body, ...(token === undefined ? {} : { token }) });
+      expect([path, refused.status, refused.json.errors]).toEqual([path, 403, [expect.stringContaining("gateway.allowed_hosts")]]);
+    }
+  });
+
+  it("are answered to a live Vault token, and to a wrapping token", async () => {
+    const asked = await Promise.all(["sys/health", "github/info", "auth/token/lookup-self"].map((path) => vault.ask("GET", path, { headers: REBOUND })));
+    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const wrapped = await vault.ask("POST", "sys/wrapping/wrap", { body: { a: 1 }, headers: { ...REBOUND, "x-vault-wrap-ttl": "60" } });
+    const unwrapped = await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/unwrap", { headers: REBOUND, token: wrapped.json.wrap_info.token as string });
+    expect([unwrapped.status, unwrapped.json.data]).toEqual([200, { a: 1 }]);
+  });
+});
+
 describe("logins", () => {
   it("end with sys/leases/revoke-prefix on their auth mount, and with the mount", async () => {
     const logIn = async (): Promise<string> => (await vaultRequest(vault.daemon.url, "POST", "auth/approle/login", { body: role })).json.auth.client_token as string;

@@ -111,11 +111,13 @@ describe("the limits of a route", () => {
 });
 
 describe("a route that checks its own credential", () => {
-  it("is reached under any name, and not by a foreign page that brings no Vault token", async () => {
-    const { host } = await startGateway({ plain: [vaultRoute(echo, { allowedOrigins: () => ["https://vault.example"] })] });
+  it("is reached with it under any name, and not by a foreign page that brings no Vault token", async () => {
+    const { host } = await startGateway({ plain: [vaultRoute(echo, { allowedOrigins: () => ["https://vault.example"], hasCredential: (headers) => headers["x-vault-token"] === "hvs.1" })] });
     const status = async (method: string, path: string, headers: Record<string, string>): Promise<number | undefined> => (await ask(host, method, path, { headers })).status;
-    expect(await status("GET", "/v1/sys/mounts", { host: "vault.example" })).toBe(200);
-    expect(await status("PUT", "/v1/sys/unseal", { host: "vault.example" })).toBe(403);
+    expect(await status("GET", "/v1/sys/mounts", { host: "vault.example", "x-vault-token": "hvs.1" })).toBe(200);
+    expect(await status("GET", "/v1/sys/mounts", { host: "vault.example", "x-vault-token": "hvs.2" })).toBe(403);
+    expect(await status("GET", "/v1/sys/health", { host: "vault.example" })).toBe(403);
+    expect(await status("PUT", "/v1/sys/unseal", { host: "vault.example", "x-vault-token": "hvs.1" })).toBe(403);
     expect(await status("PUT", "/v1/auth/login", { origin: "https://evil.example" })).toBe(403);
     expect(await status("LIST", "/v1/x", { "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await status("PUT", "/v1/x", { origin: "https://evil.example", "x-vault-token": "hvs.1" })).toBe(200);

@@ -13,7 +13,7 @@ import type { Installation, Permissions } from "./types.ts";
 
 /** One check, as it is answered. */
 export interface Check {
-  readonly name: "config" | "key" | "app" | "clock" | "installation" | "suspended" | "permissions";
+  readonly name: "config" | "key" | "app" | "clock" | "installation" | "suspended" | "permissions" | "policies";
   readonly ok: boolean;
   readonly detail: string;
   /** Empty when there is nothing to do. */
@@ -41,6 +41,13 @@ export async function examine(context: EngineContext, mountPoint: string, examin
   const installation = await findInstallation(session, examined, checks, signal);
   if (installation !== undefined) checks.push(suspendedCheck(installation), permissionsCheck(permissionsOf(bodyOf(reply)["permissions"]), installation));
   return checks;
+}
+
+/** What policies get wrong about this mount; undefined where the host cannot tell. They let the mount work, so the check passes. */
+export async function policiesCheck({ host }: EngineContext): Promise<Check | undefined> {
+  const warnings = await host.warnings?.();
+  if (warnings === undefined) return undefined;
+  return { name: "policies", ok: true, detail: warnings.length === 0 ? "nothing to say" : `warnings about paths of this mount: ${warnings.length}`, remedy: warnings.join("; ") };
 }
 
 function keyCheck(session: Session): Check {

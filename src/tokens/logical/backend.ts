@@ -3,6 +3,7 @@ import { StewardError } from "../../kernel/base/errors.ts";
 import { takeFields } from "./fields.ts";
 import { backendHelp, pathHelp } from "./help.ts";
 import { occurred, unsupportedOperation, unsupportedPath } from "./occurred.ts";
+import { pageOf, takePage } from "./list-page.ts";
 import { mountPaths, openApiDocument } from "./openapi.ts";
 import { createRouter, type Route } from "./router.ts";
 import type { Backend, LogicalRequest, LogicalResponse, Operation, Path, PathHandler, PathProof, RequestProof, SecretType } from "./types.ts";
@@ -31,8 +32,10 @@ export function createBackend(spec: BackendSpec): Backend {
     const handler = (route.path.operations as Partial<Record<Operation, PathHandler>>)[request.operation];
     if (handler === undefined) throw unsupportedOperation();
     const prefix = LIST_READ_DELETE.has(request.operation) ? "Field validation failed: " : "";
-    const { fields, warnings } = takeFields({ kinds: route.kinds, data: request.data, fromPath: route.variables, unknown: route.path.unknown, prefix });
-    const response = await handler({ ...request, fields });
+    const { page, rest } = request.operation === "list" ? takePage(request.data, prefix) : { page: undefined, rest: request.data };
+    const { fields, warnings } = takeFields({ kinds: route.kinds, data: rest, fromPath: route.variables, unknown: route.path.unknown, prefix });
+    const answered = await handler({ ...request, data: rest, fields });
+    const response = page === undefined ? answered : pageOf(answered, page);
     return warnings.length === 0 ? response : { ...response, warnings: [...(response?.warnings ?? []), ...warnings] };
   }
 

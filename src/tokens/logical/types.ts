@@ -212,6 +212,8 @@ export interface Host {
   readonly limits: () => { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
   readonly clock: Clock;
   readonly log: Log;
+  /** What policies and the like get wrong about this mount, a sentence each; not given by hosts that cannot tell. */
+  readonly warnings?: () => Promise<readonly string[]>;
 }
 
 /** Makes a backend for one mount. */

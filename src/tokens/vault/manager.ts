@@ -77,12 +77,12 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const policies = createPolicies({ env, clock: { now: () => expiry.latest() } });
   const leases = createLeases({ env, clock: expiry, ids, log, revoke: watchRevocations((lease, signal) => revokeBy(mounts, ids)(lease, signal), observe) });
   tokens.onEnd((tx, { key }) => leases.endToken(tx, key));
-  const wrapping = createWrapping({ env, tokens, clock, envelope });
+  const wrapping = createWrapping({ env, tokens, leases, clock, envelope });
   const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
   const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();
   const ends = withLogins(leases, tokens, stopping.signal);
-  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, version: deps.version, cluster: () => cluster });
+  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, ids, version: deps.version, cluster: () => cluster });
   const authDeps = { env, tokens, policies, clock, expiry, ids, limits: () => SYSTEM_LIMITS };
   const fixed = [
     fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
@@ -91,6 +91,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const mounts = createMounts({
     env, clock, ids, log, fixed, declared: deps.declared, system: SYSTEM_LIMITS,
     factories: { secret: deps.secrets, auth: authFactories.mountable(authDeps) },
+    warningsAbout: (point) => policies.warningsAbout(point),
     endLeases: (prefix) => ends.revokePrefix(prefix, { sync: true, force: false }),
   });
   const manager: Manager = {

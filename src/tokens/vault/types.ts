@@ -33,6 +33,15 @@ export interface Acl {
   capabilities(path: string): readonly Capability[];
   /** Whether any capability exists at or below a prefix. */
   anyBelow(prefix: string): boolean;
+  /** Every rule in force, by its path; none for the root policy, which has no rules. */
+  rules(): AclRules;
+}
+
+/** Capabilities by path, as `sys/internal/ui/resultant-acl` shows them; `["deny"]` for a rule that grants nothing. */
+export interface AclRules {
+  readonly exact: ReadonlyMap<string, readonly Capability[]>;
+  /** A path with `*` at its end stands without it. One with `+` segments stands as it was written. */
+  readonly glob: ReadonlyMap<string, readonly Capability[]>;
 }
 
 /** A stored policy. */
@@ -49,6 +58,10 @@ export interface Policies {
   list(): readonly string[];
   /** Parses, stores; gives lint warnings (e.g. `update` without `create` on a minting path). Throws `invalid` with line and remedy. */
   write(name: string, text: string): Promise<{ readonly warnings: readonly string[] }>;
+  /** The same warnings of a stored policy; none for an unknown one. */
+  warnings(name: string): readonly string[];
+  /** Warnings of all policies about paths of the mount at `point`, each with its policy's name; at most 20. Gives way to other work. */
+  warningsAbout(point: string): Promise<readonly string[]>;
   /** Done, too, when there was none. Throws `invalid` for `default` and `root`. */
   delete(name: string): Promise<void>;
   /** Compiled and cached, bounded; unknown names grant nothing. */
@@ -205,6 +218,8 @@ export interface Leases {
   revoke(id: string, options: { readonly sync: boolean }): Promise<void>;
   /** All below a prefix. `force` ends the leases whatever the backend says. */
   revokePrefix(prefix: string, options: { readonly sync: boolean; readonly force: boolean }): Promise<void>;
+  /** Inside a change of the caller's: the lease becomes due now. Unknown ids are fine. */
+  endIn(tx: Tx, id: string): void;
   /** Inside the change that ends a token: its leases become due now. */
   endToken(tx: Tx, tokenKey: string): void;
   irrevocable(): readonly LeaseInfo[];

@@ -71,7 +71,7 @@ describe("the requests of the command line", () => {
     expect((await send("GET", "sys/mounts")).json.data["gh/"]).toMatchObject({ type: "github", options: null, local: false, seal_wrap: false, external_entropy_access: false, config: { default_lease_ttl: 2_764_800, force_no_cache: false } });
     expect((await send("POST", "sys/mounts/gh/tune", { options: { a: "b" } })).status).toBe(204);
     expect((await send("POST", "sys/mounts/gh/tune", { options: null, default_lease_ttl: "3600s", max_lease_ttl: "", force_no_cache: false })).status).toBe(204);
-    expect((await send("POST", "sys/mounts/gh/tune", { listing_visibility: "unauth" })).json.warnings).toEqual(["Endpoint ignored these unrecognized parameters: [listing_visibility]"]);
+    expect((await send("POST", "sys/mounts/gh/tune", { listing_visibility: "unauth" })).json.errors).toEqual([expect.stringContaining("a mount has no setting listing_visibility")]);
     expect((await send("GET", "sys/mounts/gh/tune")).json.data).toMatchObject({ default_lease_ttl: 3600, max_lease_ttl: 2_764_800, options: { a: "b" } });
     expect(Object.keys((await send("GET", "sys/auth")).json.data)).toEqual(["token/"]);
     expect(Object.values((await send("GET", "sys/audit")).json.data as Record<string, object>)).toEqual([expect.objectContaining({ type: "file" })]);

@@ -26,12 +26,20 @@ describe("without a token", () => {
     expect(refusal?.message).toContain('"evil.example"');
   });
 
-  it.each(["/v1/sys/health", "/v1/github/token", "/grpc.health.v1.Health/Check"])("%s answers under any name", (path) => {
-    expect(open(Access.SELF, "vault", head(path, { host: "evil.example" }))).toBeUndefined();
+  it("gRPC health answers under any name", () => {
+    expect(open(Access.SELF, "vault", head("/grpc.health.v1.Health/Check", { host: "evil.example" }))).toBeUndefined();
   });
 
-  it.each(["/v1/sys/init", "/v1/sys/unseal", "/v1//sys/init", "/v1/sys/%69nit", "/v1/sys/unseal/", "/v1/x/../sys/init", "/v1/SYS/init"])("%s does not", (path) => {
-    expect(open(Access.SELF, "vault", head(path, { host: "evil.example" }))).toMatchObject({ code: "denied" });
+  it.each(["/v1/sys/health", "/v1/sys/wrapping/unwrap", "/v1/auth/approle/login", "/v1/github/info"])("%s answers under any name to a live Vault token alone", (path) => {
+    const asFrom = (host: string, isLive: boolean): unknown => open(Access.SELF, "vault", head(path, { host, "x-vault-token": "hvs.x" }), { hasCredential: () => isLive });
+    expect(asFrom("evil.example", true)).toBeUndefined();
+    expect(asFrom("evil.example", false)).toMatchObject({ code: "denied", rule: "host", message: expect.stringContaining("live Vault token") as string });
+    expect([asFrom("localhost:8400", false), asFrom("nas.lan", false)]).toEqual([undefined, undefined]);
+    expect(closed(Access.SELF, "vault", head(path, { host: "evil.example" }))).toBeUndefined();
+  });
+
+  it.each(["/v1/sys/init", "/v1/sys/unseal", "/v1//sys/init", "/v1/sys/%69nit", "/v1/sys/unseal/", "/v1/x/../sys/init", "/v1/SYS/init"])("%s does not, whatever it carries", (path) => {
+    expect(open(Access.SELF, "vault", head(path, { host: "evil.example" }), { hasCredential: () => true })).toMatchObject({ code: "denied" });
   });
 });
 

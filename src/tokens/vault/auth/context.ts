@@ -14,6 +14,8 @@ export interface Caller {
 export interface HostRequest extends LogicalRequest {
   /** Absent on paths that need none. */
   readonly token?: Caller;
+  /** The token as it was sent, live or not. Absent where none was sent. */
+  readonly sentToken?: Secret;
 }
 
 /** The token that a request came with; throws `denied` when there is none. */

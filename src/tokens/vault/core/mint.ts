@@ -90,8 +90,8 @@ export function requestOf({ request, requestId, operation, mount, rest, standing
     ...(request.remote === undefined ? {} : { remote: request.remote }),
     ...(entry === undefined ? {} : { requester: requesterOf(entry) }),
     ...(effect === undefined ? {} : { effect }),
-    // Only the house's own backends may see the token itself.
-    ...(entry === undefined || tokenId === undefined || !mount.trusted ? {} : { token: { id: tokenId, entry } }),
+    // Only built-in backends may see the token itself.
+    ...(tokenId === undefined || !mount.trusted ? {} : { sentToken: tokenId, ...(entry === undefined ? {} : { token: { id: tokenId, entry } }) }),
   };
   return logical;
 }

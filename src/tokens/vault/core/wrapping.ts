@@ -10,7 +10,7 @@ import type { Env, Tx } from "../../../kernel/state/types.ts";
 import { wrappedAnswers } from "../mounts/tables.ts";
 import { WRAPPING_POLICY } from "../policies/built-in.ts";
 import { isLongerThan } from "../../logical/json.ts";
-import type { MadeToken, Tokens } from "../types.ts";
+import type { Leases, MadeToken, Tokens } from "../types.ts";
 import type { CoreAnswer, WrappedInfo, WrapInfo, Wrapping } from "./types.ts";
 
 /** A change holds one envelope at most. */
@@ -22,24 +22,41 @@ const GONE = "wrapping token is not valid or does not exist";
 export interface WrappingDeps {
   readonly env: Env;
   readonly tokens: Tokens;
+  readonly leases: Pick<Leases, "endIn">;
   readonly clock: Clock;
   readonly envelope: (answer: CoreAnswer) => string;
 }
 
-/** The wrapped answers of one environment. An answer goes with its token, whatever ends that. */
-export function createWrapping({ env, tokens, clock, envelope }: WrappingDeps): Wrapping {
-  tokens.onEnd((tx, { key }) => void tx.delete(wrappedAnswers, key));
+/** What a wrapped answer is kept with. */
+interface About {
+  readonly path: string;
+  readonly ttlMs: number;
+  /** Of the lease in the answer; empty for none. */
+  readonly leaseId: string;
+}
+
+/**
+ * The wrapped answers of one environment. An answer goes with its token, whatever ends that; a lease in an answer that nobody has
+ * fetched by then is ended, because nobody can know what it stands for.
+ */
+export function createWrapping({ env, tokens, leases, clock, envelope }: WrappingDeps): Wrapping {
+  tokens.onEnd((tx, { key }) => {
+    const unfetched = tx.get(wrappedAnswers, key);
+    if (unfetched === undefined) return;
+    tx.delete(wrappedAnswers, key);
+    if (unfetched.leaseId !== "") leases.endIn(tx, unfetched.leaseId);
+  });
   const find = (token: Secret): { key: string; info: WrappedInfo; text: string } => {
     const entry = tokens.lookup(token);
     const row = entry === undefined ? undefined : env.read((snapshot) => snapshot.get(wrappedAnswers, entry.key));
     if (entry === undefined || row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
     return { key: entry.key, text: row.envelope, info: { creationPath: row.creationPath, createdAtMs: row.createdAtMs, ttlMs: row.ttlMs } };
   };
-  const put = (tx: Tx, text: string, { path, ttlMs }: { readonly path: string; readonly ttlMs: number }): MadeToken => {
+  const put = (tx: Tx, text: string, { path, ttlMs, leaseId }: About): MadeToken => {
     const token = tokens.createIn(tx, {
       type: "service", policies: [WRAPPING_POLICY], path, displayName: "response-wrapping", numUses: 0, parent: undefined, ttlMs, explicitMaxTtlMs: ttlMs, periodMs: 0, renewable: false,
     });
-    tx.put(wrappedAnswers, token.entry.key, create(WrappedRowSchema, { envelope: text, creationPath: path, createdAtMs: clock.now(), ttlMs }));
+    tx.put(wrappedAnswers, token.entry.key, create(WrappedRowSchema, { envelope: text, creationPath: path, createdAtMs: clock.now(), ttlMs, leaseId }));
     return token;
   };
   const shown = (made: MadeToken, { path, ttlMs }: { readonly path: string; readonly ttlMs: number }): WrapInfo => ({
@@ -50,7 +67,7 @@ export function createWrapping({ env, tokens, clock, envelope }: WrappingDeps): 
       const tooLong = isLongerThan(answer.response?.data, ENVELOPE_BYTES);
       const text = tooLong ? "" : envelope(answer);
       if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `an answer of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; ask without X-Vault-Wrap-TTL`);
-      const made = await env.write((tx) => put(tx, text, about));
+      const made = await env.write((tx) => put(tx, text, { ...about, leaseId: answer.lease?.id ?? "" }));
       return { token: made.id, info: { ...shown(made, about), ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }) } };
     },
     async rewrap(token) {
@@ -61,7 +78,7 @@ export function createWrapping({ env, tokens, clock, envelope }: WrappingDeps): 
         const row = tx.get(wrappedAnswers, key);
         if (row === undefined) throw new StewardError("invalid", GONE, { rule: "wrapping_token" });
         tx.delete(wrappedAnswers, key);
-        return put(tx, row.envelope, about);
+        return put(tx, row.envelope, { ...about, leaseId: row.leaseId });
       });
       await tokens.revoke(key);
       return shown(made, about);

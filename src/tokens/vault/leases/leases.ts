@@ -117,6 +117,10 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       if (!sync) return await sweeps.order(below, force);
       await (force ? ending.force(below, stop.signal) : ending.belowNow(below));
     },
+    endIn(tx, id) {
+      const seq = isKey(id) ? tx.get(leaseIds, id) : undefined;
+      if (seq !== undefined) book.end(tx, seq);
+    },
     endToken: (tx, tokenKey) => sweeps.endToken(tx, tokenKey),
     irrevocable: () => {
       const stored = env.read((snapshot) => Array.from(snapshot.range(irrevocableLeases)).flatMap(([seq]): StoredLease[] => {

@@ -62,6 +62,11 @@ export interface Mounts {
   /** Ends every lease below it, then takes it and all it kept away. Throws what a lease's backend said, and then nothing is gone. Unknown paths are fine. */
   disable(path: string): Promise<void>;
   tune(path: string, change: MountTuning): Promise<void>;
+  /**
+   * Ends every lease and login below `from`, then serves the mount with all it keeps at `to`. Throws `invalid` for an unknown or fixed
+   * mount and a taken or malformed path, and what a lease's backend said; then nothing has moved. Durable, in one change.
+   */
+  move(from: string, to: string): Promise<void>;
   /** Opens the stored mounts and makes the declared ones that are missing; call when the store was unsealed. */
   open(): Promise<void>;
   /** Closes all but the house's own. */
@@ -82,6 +87,8 @@ export interface MountsDeps {
   readonly system: { readonly defaultLeaseTtlMs: number; readonly maxLeaseTtlMs: number };
   /** Ends all leases below a prefix, and waits for it. */
   readonly endLeases: (prefix: string) => Promise<void>;
+  /** What policies get wrong about a mount, for `Host.warnings`. */
+  readonly warningsAbout?: (point: string) => Promise<readonly string[]>;
 }
 
 /** The mounts, with only the house's own until `open`. */
@@ -146,23 +153,60 @@ class MountTable implements Mounts {
     return this.#inTurn(async () => {
       const mount = this.#mounts.get(path);
       if (mount === undefined) return;
-      if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot unmount ${path}: it is part of the house`);
-      if (mount.declared) throw new StewardError("invalid", `${path} is declared in the configuration file; take it out of tokens.mounts and restart`, { rule: "declared" });
-      // Out of the table first: what is minted from here on would be left behind. Leases still find it through `endLeases`.
-      this.#mounts.delete(path);
-      this.#ending.set(path, mount);
-      try {
-        await this.#deps.endLeases(path);
-      } catch (error) {
-        this.#mounts.set(path, mount);
-        throw error;
-      } finally {
-        this.#ending.delete(path);
-      }
-      await this.#deps.env.write((tx) => tx.delete(mountRows, path));
+      this.#assertChangeable(mount, "unmount");
+      await this.#withoutLeases(mount, () => this.#deps.env.write((tx) => tx.delete(mountRows, path)));
       await mount.backend.close();
       await clearStorage(this.#deps.env, mount.uuid);
     });
+  }
+
+  move(from: string, to: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const mount = this.#mounts.get(from);
+      if (mount === undefined) throw new StewardError("invalid", `no mount at ${from.slice(0, 300)}`, { field: "from", rule: "mount" });
+      this.#assertChangeable(mount, "move");
+      if (to.startsWith("auth/") !== (mount.class === "auth")) throw new StewardError("invalid", "an auth method moves below auth/, a secrets engine anywhere else", { field: "to", rule: "class" });
+      assertFreePath({ path: to, class: mount.class === "auth" ? "auth" : "secret" }, [...this.#mounts.keys()]);
+      const row = rowOf(mount);
+      const moved = await this.#withoutLeases(mount, async () => {
+        const opened = await this.#openRow(to, row);
+        try {
+          await this.#deps.env.write((tx) => {
+            tx.delete(mountRows, from);
+            tx.put(mountRows, to, row);
+          });
+        } catch (error) {
+          await opened.backend.close();
+          throw error;
+        }
+        return opened;
+      });
+      this.#mounts.set(to, moved);
+      await mount.backend.close();
+    });
+  }
+
+  #assertChangeable(mount: Mount, change: "unmount" | "move"): void {
+    const { point } = mount;
+    if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot ${change} ${point}: it is built in`);
+    if (mount.declared) throw new StewardError("invalid", `${point} is declared in the configuration file; take it out of tokens.mounts and restart`, { rule: "declared" });
+  }
+
+  /** Takes a mount out of the table, ends its leases, then runs `change`. When any of it fails, the mount is back. */
+  async #withoutLeases<T>(mount: Mount, change: () => Promise<T>): Promise<T> {
+    const { point } = mount;
+    // Out of the table first: what is minted from here on would be left behind. Leases still find it through `forLease`.
+    this.#mounts.delete(point);
+    this.#ending.set(point, mount);
+    try {
+      await this.#deps.endLeases(point);
+      return await change();
+    } catch (error) {
+      this.#mounts.set(point, mount);
+      throw error;
+    } finally {
+      this.#ending.delete(point);
+    }
   }
 
   /** Mounts that only revoke any more. */
@@ -224,10 +268,10 @@ class MountTable implements Mounts {
   }
 
   async #openRow(path: string, row: MountRow): Promise<Mount> {
-    const { env, clock, log, declared } = this.#deps;
+    const { env, clock, log, declared, warningsAbout } = this.#deps;
     const kind = row.class === "auth" ? "auth" : "secret";
     const limits = (): { defaultLeaseTtlMs: number; maxLeaseTtlMs: number } => this.limits(this.#mounts.get(path) ?? row);
-    const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type) });
+    const backend = await this.#factory(kind, row.type)({ storage: createStorageView(env, row.uuid), limits, clock, log: log.child(row.type), ...(warningsAbout === undefined ? {} : { warnings: () => warningsAbout(path) }) });
     return {
       point: path, class: kind, type: row.type, accessor: row.accessor, uuid: row.uuid, description: row.description, defaultLeaseTtlMs: row.defaultLeaseTtlMs,
       maxLeaseTtlMs: row.maxLeaseTtlMs, options: row.options, declared: declared.some((spec) => spec.path === path), trusted: kind === "auth", backend,

@@ -4,7 +4,7 @@
  * (facts §2.5). That order depends on the rules alone, so they are sorted once and the first that matches is the best.
  */
 import type { Data, Operation } from "../../logical/types.ts";
-import type { Acl, Capability, Decision, WrapLimits } from "../types.ts";
+import type { Acl, AclRules, Capability, Decision, WrapLimits } from "../types.ts";
 import { capabilityNames, DENY, neededFor, SUDO, type CapabilitySet } from "./capabilities.ts";
 import { joinLists, parametersAllowed, type ParameterRules } from "./parameters.ts";
 import type { PathRule } from "./policy-text.ts";
@@ -43,7 +43,7 @@ const HELP: Decision = { allowed: true, granting: [], wrap: {}, root: false };
 const ROOT: Decision = { allowed: true, granting: ["root"], wrap: {}, root: true };
 
 /** Everything is allowed. */
-export const rootAcl: Acl = { check: () => ROOT, capabilities: () => ["root"], anyBelow: () => true };
+export const rootAcl: Acl = { check: () => ROOT, capabilities: () => ["root"], anyBelow: () => true, rules: () => ({ exact: new Map(), glob: new Map() }) };
 
 /** Compiles policies; rules that ended by `nowMs` are left out. */
 export function compileAcl(policies: readonly CompiledPolicy[], nowMs: number): Acl {
@@ -87,6 +87,12 @@ class CompiledAcl implements Acl {
     const covering = this.#open.find((open) => open.segments === undefined && prefix.startsWith(open.stem));
     if (covering !== undefined && grants(covering.rule)) return true;
     return this.#open.some((open) => grants(open.rule) && (open.segments === undefined ? open.stem.startsWith(prefix) : reachesBelow(open, open.segments, prefix)));
+  }
+
+  rules(): AclRules {
+    const exact = Array.from(this.#exact, ([path, { capabilities }]) => [path, capabilityNames(capabilities)] as const);
+    const glob = this.#open.map(({ rule, stem, segments }) => [segments === undefined ? stem : rule.path, capabilityNames(rule.capabilities)] as const);
+    return { exact: new Map(exact), glob: new Map(glob) };
   }
 
   #find(written: string, list: boolean): Rule | undefined {

@@ -2,8 +2,8 @@
 import { capabilityBit } from "./capabilities.ts";
 import type { PathRule } from "./policy-text.ts";
 
-/** The most warnings about one policy. */
-const MOST_WARNINGS = 20;
+/** The most warnings about one policy, and about one mount. */
+export const MOST_WARNINGS: number = 20;
 const CREATE = capabilityBit("create") ?? 0;
 const UPDATE = capabilityBit("update") ?? 0;
 
@@ -21,6 +21,13 @@ export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
     return found;
   });
   return warnings.slice(0, MOST_WARNINGS);
+}
+
+/** Whether a rule's path can match something below a mount, which ends in a slash. */
+export function concernsMount({ path }: PathRule, point: string): boolean {
+  if (path.endsWith("*") && point.startsWith(path.slice(0, -1))) return true;
+  const segments = path.split("/");
+  return point.slice(0, -1).split("/").every((segment, index) => segments[index] === "+" || segments[index] === segment);
 }
 
 /** `…/token` and below on any mount but the token backend's (RESOLUTIONS T10). */

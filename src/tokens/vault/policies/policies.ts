@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { PolicyRowSchema, type PolicyRow } from "../../../gen/steward/state/v1/tokens_auth_pb.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
+import { Turns } from "../../../kernel/base/turns.ts";
 import { stringKey } from "../../../kernel/state/keys.ts";
 import { defineTable } from "../../../kernel/state/table.ts";
 import type { AnyTable, Env, Table } from "../../../kernel/state/types.ts";
@@ -10,7 +11,7 @@ import { protobufCodec } from "../../../kernel/state/values.ts";
 import type { Acl, Policies, PolicyDocument } from "../types.ts";
 import { compileAcl, rootAcl } from "./acl.ts";
 import { DEFAULT_POLICY, DEFAULT_POLICY_TEXT, ROOT_POLICY, WRAPPING_POLICY } from "./built-in.ts";
-import { lintPolicy } from "./lint.ts";
+import { concernsMount, lintPolicy, MOST_WARNINGS } from "./lint.ts";
 import { MAX_POLICY_LENGTH } from "./hcl-parser.ts";
 import { parsePolicy, type PathRule } from "./policy-text.ts";
 
@@ -62,11 +63,27 @@ export function createPolicies({ env, clock }: PoliciesDeps): Policies {
     return { acl: compileAcl(policies, nowMs), fromMs: nowMs, untilMs: firstEnd(policies.flatMap(({ rules }) => rules), nowMs) };
   }
 
+  function list(): readonly string[] {
+    const stored = env.read((snapshot) => Array.from(snapshot.range(policyRows), ([name]) => name));
+    return [...new Set([...stored, DEFAULT_POLICY])].filter((name) => name !== WRAPPING_POLICY).toSorted().concat(ROOT_POLICY);
+  }
+
+  function warnings(name: string, concerns: (rule: PathRule) => boolean = () => true): readonly string[] {
+    return lintPolicy(parsePolicy(get(name)?.text ?? "").filter(concerns));
+  }
+
   return {
-    get,
-    list() {
-      const stored = env.read((snapshot) => Array.from(snapshot.range(policyRows), ([name]) => name));
-      return [...new Set([...stored, DEFAULT_POLICY])].filter((name) => name !== WRAPPING_POLICY).toSorted().concat(ROOT_POLICY);
+    get, list,
+    warnings: (name) => warnings(name),
+    async warningsAbout(point) {
+      const turns = new Turns();
+      const found: string[] = [];
+      for (const name of list()) {
+        if (found.length >= MOST_WARNINGS) break;
+        if (turns.over) await turns.give();
+        found.push(...warnings(name, (rule) => concernsMount(rule, point)).map((text) => `policy ${JSON.stringify(name)}, ${text}`));
+      }
+      return found.slice(0, MOST_WARNINGS);
     },
     async write(given, policy) {
       const name = given.toLowerCase();

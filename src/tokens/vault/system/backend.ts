@@ -7,6 +7,7 @@ import type { SystemDeps } from "./deps.ts";
 import { describePaths } from "./describe.ts";
 import { leasePaths } from "./leases.ts";
 import { mountPaths } from "./mounts.ts";
+import { remountPaths } from "./remount.ts";
 import { policyPaths } from "./policies.ts";
 import { statusPaths } from "./status.ts";
 import { wrappingPaths } from "./wrapping.ts";
@@ -15,7 +16,7 @@ import { wrappingPaths } from "./wrapping.ts";
 export function createSystemBackend(deps: SystemDeps): Backend {
   return createBackend({
     type: "system",
-    paths: [...statusPaths(deps), ...describePaths(deps), ...mountPaths(deps), ...policyPaths(deps), ...leasePaths(deps), ...wrappingPaths(deps), ...auditPaths(deps), corsPath(deps)].map(forgiving),
+    paths: [...statusPaths(deps), ...describePaths(deps), ...mountPaths(deps), ...remountPaths(deps), ...policyPaths(deps), ...leasePaths(deps), ...wrappingPaths(deps), ...auditPaths(deps), corsPath(deps)].map(forgiving),
     help: "The secrets manager itself: its seal, mounts, policies, leases and audit.",
   });
 }

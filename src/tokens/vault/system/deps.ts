@@ -1,5 +1,6 @@
 /** What the paths below `sys/` stand on. */
 import type { Clock } from "../../../kernel/base/clock.ts";
+import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Wrapping } from "../core/types.ts";
 import type { Mounts } from "../mounts/mounts.ts";
@@ -25,6 +26,7 @@ export interface SystemDeps {
   readonly wrapping: Wrapping;
   readonly seal: SealControl;
   readonly clock: Clock;
+  readonly ids: Ids;
   /** As Vault's clients read it (RESOLUTIONS T20). */
   readonly version: string;
   /** Name and id of this installation. */

@@ -2,11 +2,13 @@
 import { MountFieldsSchema, EmptyFieldsSchema, UiMountFieldsSchema } from "../../../gen/steward/tokens/v1/sys_fields_pb.ts";
 import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
-import { parseGoDurationMs } from "../../logical/go-values.ts";
 import type { Data, Fields, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
-import type { HostRequest } from "../auth/context.ts";
+import { callerOf, type HostRequest } from "../auth/context.ts";
 import type { Mount, MountTuning } from "../mounts/mounts.ts";
+import { ROOT_POLICY } from "../policies/built-in.ts";
+import type { AclRules, TokenEntry } from "../types.ts";
 import type { SystemDeps } from "./deps.ts";
+import { assertFollowed, configData, isEmpty, ttl } from "./mount-settings.ts";
 
 /** Which of the two tables a path works on. */
 type Kind = "secret" | "auth";
@@ -32,15 +34,16 @@ function tablePaths(deps: SystemDeps, kind: Kind): Path[] {
       operations: {
         read: async ({ fields }) => ({ data: tuned(fields) === undefined ? mountInfo(deps, find(deps, kind, pathField(fields))) : tuneData(deps, find(deps, kind, tuned(fields) ?? "")) }),
         write: async (request) => {
-          await (tuned(request.fields) === undefined ? enable(deps, kind, request) : tune(deps, kind, request));
-          return ignoring(request.data);
+          if (tuned(request.fields) === undefined) return await enable(deps, kind, request);
+          await tune(deps, kind, request);
+          return undefined;
         },
         delete: async ({ fields }) => {
           await deps.mounts().disable(pathOf(kind, pathField(fields)));
           return undefined;
         },
       },
-      synopsis: `One ${what}.`, description: "POST enables it, DELETE ends its leases and takes it away with all that it keeps; PATH/tune reads and changes its times.",
+      synopsis: `One ${what}.`, description: "POST enables it, DELETE ends its leases and takes it away with all that it keeps; PATH/tune reads and changes its times, description and options, and refuses other settings.",
     }),
   ];
 }
@@ -49,11 +52,9 @@ const KNOWN: ReadonlySet<string> = new Set(MountFieldsSchema.fields.map(({ name 
 
 /** Clients send every setting that the original has, most of them empty: only of one that was meant there is a word. */
 function ignoring(data: Data): LogicalResponse | undefined {
-  const names = Object.keys(data).filter((name) => !KNOWN.has(name) && !EMPTY.has(data[name])).map((name) => name.slice(0, 64)).toSorted().slice(0, 20);
+  const names = Object.keys(data).filter((name) => !KNOWN.has(name) && !isEmpty(data[name])).map((name) => name.slice(0, 64)).toSorted().slice(0, 20);
   return names.length === 0 ? undefined : { warnings: [`Endpoint ignored these unrecognized parameters: [${names.join(" ")}]`] };
 }
-
-const EMPTY: ReadonlySet<unknown> = new Set([undefined, null, false, "", 0]);
 
 function pathField(fields: Fields): string {
   return fields.text("path") ?? "";
@@ -68,43 +69,28 @@ function tuneData(deps: SystemDeps, mount: Mount): Data {
   return { ...configOf(deps, mount), description: mount.description, ...(Object.keys(mount.options).length === 0 ? {} : { options: mount.options }) };
 }
 
-async function enable(deps: SystemDeps, kind: Kind, { fields }: PathRequest): Promise<void> {
+async function enable(deps: SystemDeps, kind: Kind, { fields, data }: PathRequest): Promise<LogicalResponse | undefined> {
   const type = fields.text("type") || fields.text("plugin_name") || "";
   if (type === "") throw new StewardError("invalid", "the backend type must be specified as a string", { field: "type" });
   const config = configData(fields.raw("config"));
+  assertFollowed(config, ["default_lease_ttl", "max_lease_ttl"]);
   await deps.mounts().enable({
     path: pathOf(kind, fields.text("path") ?? ""), class: kind, type: ALIASES[type] ?? type, description: fields.text("description") ?? "",
     defaultLeaseTtlMs: ttl(config, "default_lease_ttl") ?? 0, maxLeaseTtlMs: ttl(config, "max_lease_ttl") ?? 0, options: Object.fromEntries(fields.pairs("options") ?? []),
   });
+  return ignoring(data);
 }
 
 async function tune(deps: SystemDeps, kind: Kind, { fields, data }: PathRequest): Promise<void> {
+  const { point, type } = find(deps, kind, tuned(fields) ?? "");
+  assertFollowed(data, ["path", "description", "options", "default_lease_ttl", "max_lease_ttl"], { type });
   const times: Data = { default_lease_ttl: fields.raw("default_lease_ttl"), max_lease_ttl: fields.raw("max_lease_ttl") };
   const [description, defaultLeaseTtlMs, maxLeaseTtlMs, options] = [fields.text("description"), ttl(times, "default_lease_ttl"), ttl(times, "max_lease_ttl"), data["options"] === null ? undefined : fields.pairs("options")];
   const change: MountTuning = {
     ...(description === undefined ? {} : { description }), ...(defaultLeaseTtlMs === undefined ? {} : { defaultLeaseTtlMs }),
     ...(maxLeaseTtlMs === undefined ? {} : { maxLeaseTtlMs }), ...(options === undefined ? {} : { options: Object.fromEntries(options) }),
   };
-  await deps.mounts().tune(find(deps, kind, tuned(fields) ?? "").point, change);
-}
-
-function configData(value: unknown): Data {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw new StewardError("invalid", "config must be an object", { field: "config" });
-  return value as Data;
-}
-
-/** 0 is for the system's, which clients may name; they send an empty text for what they leave as it is. */
-function ttl(config: Data, name: string): number | undefined {
-  const value = config[name];
-  if (value === undefined || value === null || value === "") return undefined;
-  if (value === "system") return 0;
-  if (typeof value !== "string" && typeof value !== "number") throw new StewardError("invalid", `${name} must be a duration such as 1h or 3600`, { field: name });
-  try {
-    return parseGoDurationMs(String(value));
-  } catch {
-    throw new StewardError("invalid", `${name} must be a duration such as 1h or 3600, got ${JSON.stringify(String(value).slice(0, 40))}`, { field: name });
-  }
+  await deps.mounts().tune(point, change);
 }
 
 function pathOf(kind: Kind, path: string): string {
@@ -151,7 +137,17 @@ function uiPaths(deps: SystemDeps): Path[] {
       pattern: "internal/ui/mounts/:path*", fields: UiMountFieldsSchema, unauthenticated: true,
       operations: { read: async (request) => ({ data: oneVisible(deps, request) }) }, synopsis: "The mount of a path.", description: "Refused when the token can do nothing there.",
     }),
+    definePath({
+      pattern: "internal/ui/resultant-acl", fields: EmptyFieldsSchema,
+      operations: { read: async (request) => ({ data: resultantAcl(deps, callerOf(request).entry) }) }, synopsis: "What the token may do, path by path.", description: "All its policies together; `root` for a root token.",
+    }),
   ];
+}
+
+function resultantAcl({ policies }: SystemDeps, { policies: names }: TokenEntry): Data {
+  const { exact, glob } = policies.acl(names).rules();
+  const paths = (rules: AclRules["exact"]): Data => Object.fromEntries(Array.from(rules, ([path, capabilities]) => [path, { capabilities }]));
+  return { root: names.includes(ROOT_POLICY), exact_paths: paths(exact), glob_paths: paths(glob) };
 }
 
 function visible(deps: SystemDeps, request: HostRequest): Data {

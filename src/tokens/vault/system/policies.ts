@@ -30,7 +30,8 @@ function documents(deps: SystemDeps, root: string, older: boolean): Path[] {
         read: async ({ fields }) => {
           const policy = deps.policies.get(nameOf(fields.text("name")));
           if (policy === undefined) return undefined;
-          return { data: older ? { name: policy.name, rules: policy.text } : { name: policy.name, policy: policy.text } };
+          // `policy write` of the command line drops the warnings of its answer, so they are said again here.
+          return { data: older ? { name: policy.name, rules: policy.text } : { name: policy.name, policy: policy.text }, warnings: deps.policies.warnings(policy.name) };
         },
         write: (request) => write(deps, request),
         delete: async ({ fields }) => {

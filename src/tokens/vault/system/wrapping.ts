@@ -67,8 +67,8 @@ function wrappingToken(request: PathRequest): Secret {
   return token;
 }
 
-/** `token`, else the request's own while that is live. */
+/** `token`, else the request's own, also when that has ended: the answer then says so. */
 function sentToken(request: PathRequest): Secret | undefined {
   const given = request.fields.text("token") ?? "";
-  return given === "" ? (request as HostRequest).token?.id : Secret.of(given, "token");
+  return given === "" ? (request as HostRequest).sentToken : Secret.of(given, "token");
 }

@@ -77,7 +77,7 @@ export function fakeHouse(): FakeHouse {
     log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }),
     mounts: {
       match: (at) => (at.startsWith("m/") ? { mount, rest: at.slice(2) } : undefined), at: () => mount, forLease: () => mount, all: () => [mount],
-      limits: () => ({ defaultLeaseTtlMs: 1_800_000, maxLeaseTtlMs: 7_200_000 }), enable: async () => mount, disable: async () => undefined, tune: async () => undefined, open: async () => undefined, close: async () => undefined,
+      limits: () => ({ defaultLeaseTtlMs: 1_800_000, maxLeaseTtlMs: 7_200_000 }), enable: async () => mount, disable: async () => undefined, tune: async () => undefined, move: async () => undefined, open: async () => undefined, close: async () => undefined,
     },
     tokens: {
       lookup: () => state.entry, byAccessor: () => state.entry, byKey: () => state.entry, create: () => Promise.reject(new Error("no")), createIn: () => { throw new Error("no"); },
@@ -85,8 +85,8 @@ export function fakeHouse(): FakeHouse {
       renew: () => Promise.reject(new Error("no")), revoke: (key) => step(`end ${key}`), accessors: async () => [], onEnd: () => undefined,
     },
     policies: {
-      get: () => undefined, list: () => [], write: async () => ({ warnings: [] }), delete: async () => undefined,
-      acl: () => ({ check: () => state.decision, capabilities: () => [], anyBelow: () => true }),
+      get: () => undefined, list: () => [], warnings: () => [], warningsAbout: async () => [], write: async () => ({ warnings: [] }), delete: async () => undefined,
+      acl: () => ({ check: () => state.decision, capabilities: () => [], anyBelow: () => true, rules: () => ({ exact: new Map(), glob: new Map() }) }),
     },
     leases: {
       intend: async ({ requestId }) => {
@@ -99,7 +99,7 @@ export function fakeHouse(): FakeHouse {
         leased.push(spec);
         return { info: { id: `${spec.path}/x`, path: spec.path, issuedAtMs: 0, expiresAtMs: spec.ttlMs, renewable: false, irrevocable: undefined, attempts: 0 }, stored: step("lease") };
       },
-      lookup: () => undefined, list: async () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
+      lookup: () => undefined, list: async () => [], revoke: (id) => step(`revoke ${id}`), revokePrefix: async () => undefined, endIn: () => undefined, endToken: () => undefined, irrevocable: () => [], orphans: () => [],
       counts: () => ({ leases: 0, irrevocable: 0, orphans: 0, due: 0 }), tidy: async () => undefined,
     },
     audit: {

@@ -8,9 +8,10 @@ import { createTokenBench, type TokenBench } from "../fixtures/tokens.ts";
 
 const answer: CoreAnswer = { requestId: "r", asked: true, response: { data: { token: "ghs_1" } }, lease: { id: "m/token/x", renewable: false, durationSeconds: 60 }, auth: undefined, wrap: undefined, warnings: [], copyToTop: false };
 
-async function bench(): Promise<{ wrapping: Wrapping; bench: TokenBench; rows: () => number }> {
+async function bench(): Promise<{ wrapping: Wrapping; bench: TokenBench; rows: () => number; ended: string[] }> {
   const made = await createTokenBench({ tables: mountTables });
-  return { wrapping: createWrapping({ env: made.env, tokens: made.tokens, clock: made.clock, envelope }), bench: made, rows: () => made.env.read((snapshot) => snapshot.count(wrappedAnswers)) };
+  const ended: string[] = [];
+  return { ended, wrapping: createWrapping({ env: made.env, tokens: made.tokens, leases: { endIn: (_tx, id) => void ended.push(id) }, clock: made.clock, envelope }), bench: made, rows: () => made.env.read((snapshot) => snapshot.count(wrappedAnswers)) };
 }
 
 describe("a wrapped answer", () => {
@@ -23,6 +24,22 @@ describe("a wrapped answer", () => {
     await expect(wrapping.unwrap(token)).rejects.toThrow("wrapping token is not valid or does not exist");
     expect(() => wrapping.lookup(token)).toThrow("wrapping token is not valid or does not exist");
     expect(rows()).toBe(0);
+  });
+
+  it("ends its lease when its token ends unfetched, and then only", async () => {
+    const { wrapping, bench: { clock, tokens }, ended } = await bench();
+    const wrap = async (): Promise<Secret> => (await wrapping.wrap(answer, { path: "m/token", ttlMs: 1_000 })).token;
+    await wrapping.unwrap(await wrap());
+    const again = await wrapping.rewrap(await wrap());
+    expect(ended).toEqual([]);
+    await tokens.revoke(tokens.lookup(Secret.of(again.token, "test"))?.key ?? "");
+    expect(ended).toEqual(["m/token/x"]);
+    await wrap();
+    await clock.advance(20_000);
+    expect(ended).toEqual(["m/token/x", "m/token/x"]);
+    await wrapping.wrap({ ...answer, lease: undefined }, { path: "m/x", ttlMs: 1_000 });
+    await clock.advance(20_000);
+    expect(ended).toHaveLength(2);
   });
 
   it("goes to one of two who fetch it at once", async () => {

@@ -89,7 +89,7 @@ describe("mounts", () => {
     await mounts.open();
     expect(mounts.at("github/")).toMatchObject({ declared: true, description: "declared" });
     await expect(mounts.disable("github/")).rejects.toThrow("take it out of tokens.mounts and restart");
-    await expect(mounts.disable("sys/")).rejects.toThrow("part of the house");
+    await expect(mounts.disable("sys/")).rejects.toThrow("built in");
   });
 
   it("end their leases before they go, and go with all they kept", async () => {
@@ -118,6 +118,8 @@ describe("mounts", () => {
     await expect(house.mounts.disable("a/")).rejects.toThrow("the platform is down");
     expect(seen).toEqual([undefined, "a/"]);
     expect(house.mounts.at("a/")).toBeDefined();
+    await expect(house.mounts.move("a/", "b/")).rejects.toThrow("the platform is down");
+    expect([house.mounts.at("a/")?.point, house.mounts.at("b/"), house.closed]).toEqual(["a/", undefined, 0]);
   });
 
   it("that are unknown are gone already", async () => {

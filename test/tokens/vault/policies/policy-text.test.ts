@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { capabilityNames } from "../../../../src/tokens/vault/policies/capabilities.ts";
-import { lintPolicy } from "../../../../src/tokens/vault/policies/lint.ts";
+import { concernsMount, lintPolicy } from "../../../../src/tokens/vault/policies/lint.ts";
 import { parsePolicy } from "../../../../src/tokens/vault/policies/policy-text.ts";
 
 function granted(body: string): readonly string[] {
@@ -87,6 +87,12 @@ describe("lint", () => {
     }
     expect(warnings('path "auth/token/create" { capabilities = ["update"] }')).toEqual([]);
     expect(warnings('path "github/tokens" { capabilities = ["update"] }')).toEqual([]);
+  });
+
+  it("belongs to the mounts that a rule can match", () => {
+    const concerns = (path: string, point: string): boolean => parsePolicy(`path "${path}" { policy = "read" }`).some((rule) => concernsMount(rule, point));
+    for (const path of ["team/gh/token", "team/gh/*", "team/+/token", "+/gh/token", "team/*", "te*", "*", "+/+/token"]) expect([path, concerns(path, "team/gh/")]).toEqual([path, true]);
+    for (const path of ["team/other/token", "team/ghost", "team", "+/other/token", "tex*", "github/token"]) expect([path, concerns(path, "team/gh/")]).toEqual([path, false]);
   });
 
   it("tells of wildcards that are none and of rules that grant nothing", () => {

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/state/v1/tokens_mounts.proto.
  */
 export const file_steward_state_v1_tokens_mounts: GenFile = /*@__PURE__*/
-  fileDesc("CiRzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19tb3VudHMucHJvdG8SEHN0ZXdhcmQuc3RhdGUudjEiyQIKCE1vdW50Um93Eg0KBWNsYXNzGAEgASgJEgwKBHR5cGUYAiABKAkSEAoIYWNjZXNzb3IYAyABKAkSDAoEdXVpZBgEIAEoCRITCgtkZXNjcmlwdGlvbhgFIAEoCRIcChRkZWZhdWx0X2xlYXNlX3R0bF9tcxgGIAEoARIYChBtYXhfbGVhc2VfdHRsX21zGAcgASgBEjgKB29wdGlvbnMYCCADKAsyJy5zdGV3YXJkLnN0YXRlLnYxLk1vdW50Um93Lk9wdGlvbnNFbnRyeRIjChthdWRpdF9ub25faG1hY19yZXF1ZXN0X2tleXMYCSADKAkSJAocYXVkaXRfbm9uX2htYWNfcmVzcG9uc2Vfa2V5cxgKIAMoCRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJcCgpXcmFwcGVkUm93EhAKCGVudmVsb3BlGAEgASgJEhUKDWNyZWF0aW9uX3BhdGgYAiABKAkSFQoNY3JlYXRlZF9hdF9tcxgDIAEoARIOCgZ0dGxfbXMYBCABKAEiUQoMVmF1bHRDb3JzUm93Eg8KB2VuYWJsZWQYASABKAgSFwoPYWxsb3dlZF9vcmlnaW5zGAIgAygJEhcKD2FsbG93ZWRfaGVhZGVycxgDIAMoCWIGcHJvdG8z");
+  fileDesc("CiRzdGV3YXJkL3N0YXRlL3YxL3Rva2Vuc19tb3VudHMucHJvdG8SEHN0ZXdhcmQuc3RhdGUudjEiyQIKCE1vdW50Um93Eg0KBWNsYXNzGAEgASgJEgwKBHR5cGUYAiABKAkSEAoIYWNjZXNzb3IYAyABKAkSDAoEdXVpZBgEIAEoCRITCgtkZXNjcmlwdGlvbhgFIAEoCRIcChRkZWZhdWx0X2xlYXNlX3R0bF9tcxgGIAEoARIYChBtYXhfbGVhc2VfdHRsX21zGAcgASgBEjgKB29wdGlvbnMYCCADKAsyJy5zdGV3YXJkLnN0YXRlLnYxLk1vdW50Um93Lk9wdGlvbnNFbnRyeRIjChthdWRpdF9ub25faG1hY19yZXF1ZXN0X2tleXMYCSADKAkSJAocYXVkaXRfbm9uX2htYWNfcmVzcG9uc2Vfa2V5cxgKIAMoCRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJuCgpXcmFwcGVkUm93EhAKCGVudmVsb3BlGAEgASgJEhUKDWNyZWF0aW9uX3BhdGgYAiABKAkSFQoNY3JlYXRlZF9hdF9tcxgDIAEoARIOCgZ0dGxfbXMYBCABKAESEAoIbGVhc2VfaWQYBSABKAkiUQoMVmF1bHRDb3JzUm93Eg8KB2VuYWJsZWQYASABKAgSFwoPYWxsb3dlZF9vcmlnaW5zGAIgAygJEhcKD2FsbG93ZWRfaGVhZGVycxgDIAMoCWIGcHJvdG8z");
 
 /**
  * A mount. Its key is its path, which ends in a slash; paths of auth mounts begin with `auth/`.
@@ -115,6 +115,13 @@ export type WrappedRow = Message<"steward.state.v1.WrappedRow"> & {
    * @generated from field: double ttl_ms = 4;
    */
   ttlMs: number;
+
+  /**
+   * The lease in the envelope; empty for none. Who ends the token unfetched ends the lease.
+   *
+   * @generated from field: string lease_id = 5;
+   */
+  leaseId: string;
 };
 
 /**

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/tokens/v1/auth_fields.proto.
  */
 export const file_steward_tokens_v1_auth_fields: GenFile = /*@__PURE__*/
-  fileDesc("CiNzdGV3YXJkL3Rva2Vucy92MS9hdXRoX2ZpZWxkcy5wcm90bxIRc3Rld2FyZC50b2tlbnMudjEiCgoITm9GaWVsZHMiggMKEVRva2VuQ3JlYXRlRmllbGRzEgoKAmlkGAEgASgJEhAKCHBvbGljaWVzGAIgAygJEgsKA3R0bBgDIAEoAxINCgVsZWFzZRgEIAEoAxIYChBleHBsaWNpdF9tYXhfdHRsGAUgASgDEg4KBnBlcmlvZBgGIAEoAxIQCghudW1fdXNlcxgHIAEoBRIRCglyZW5ld2FibGUYCCABKAgSDAoEdHlwZRgJIAEoCRI8CgRtZXRhGAogAygLMi4uc3Rld2FyZC50b2tlbnMudjEuVG9rZW5DcmVhdGVGaWVsZHMuTWV0YUVudHJ5EhQKDGRpc3BsYXlfbmFtZRgLIAEoCRIRCglub19wYXJlbnQYDCABKAgSGQoRbm9fZGVmYXVsdF9wb2xpY3kYDSABKAgSFAoMZW50aXR5X2FsaWFzGA4gASgJEhEKCXJvbGVfbmFtZRgPIAEoCRorCglNZXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIcCgtUb2tlbkZpZWxkcxINCgV0b2tlbhgBIAEoCSIiCg5BY2Nlc3NvckZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCSI4ChRUb2tlblJlbmV3U2VsZkZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiNAoQVG9rZW5SZW5ld0ZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiOgoTQWNjZXNzb3JSZW5ld0ZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMi0QMKD1Rva2VuUm9sZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGAoQYWxsb3dlZF9wb2xpY2llcxgCIAMoCRIbChNkaXNhbGxvd2VkX3BvbGljaWVzGAMgAygJEh0KFWFsbG93ZWRfcG9saWNpZXNfZ2xvYhgEIAMoCRIgChhkaXNhbGxvd2VkX3BvbGljaWVzX2dsb2IYBSADKAkSDgoGb3JwaGFuGAYgASgIEhEKCXJlbmV3YWJsZRgHIAEoCBITCgtwYXRoX3N1ZmZpeBgIIAEoCRIZChF0b2tlbl9ib3VuZF9jaWRycxgJIAMoCRITCgtib3VuZF9jaWRycxgKIAMoCRIeChZ0b2tlbl9leHBsaWNpdF9tYXhfdHRsGAsgASgDEhgKEGV4cGxpY2l0X21heF90dGwYDCABKAMSFAoMdG9rZW5fcGVyaW9kGA0gASgDEg4KBnBlcmlvZBgOIAEoAxIfChd0b2tlbl9ub19kZWZhdWx0X3BvbGljeRgPIAEoCBIWCg50b2tlbl9udW1fdXNlcxgQIAEoBRISCgp0b2tlbl90eXBlGBEgASgJEh4KFmFsbG93ZWRfZW50aXR5X2FsaWFzZXMYEiADKAki3AMKEUFwcHJvbGVSb2xlRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIPCgdyb2xlX2lkGAIgASgJEhYKDmJpbmRfc2VjcmV0X2lkGAMgASgIEh0KFXNlY3JldF9pZF9ib3VuZF9jaWRycxgEIAMoCRIXCg9ib3VuZF9jaWRyX2xpc3QYBSADKAkSGgoSc2VjcmV0X2lkX251bV91c2VzGAYgASgFEhUKDXNlY3JldF9pZF90dGwYByABKAMSFgoOdG9rZW5fcG9saWNpZXMYCCADKAkSEAoIcG9saWNpZXMYCSADKAkSEQoJdG9rZW5fdHRsGAogASgDEhUKDXRva2VuX21heF90dGwYCyABKAMSHgoWdG9rZW5fZXhwbGljaXRfbWF4X3R0bBgMIAEoAxIUCgx0b2tlbl9wZXJpb2QYDSABKAMSDgoGcGVyaW9kGA4gASgDEhYKDnRva2VuX251bV91c2VzGA8gASgFEhkKEXRva2VuX2JvdW5kX2NpZHJzGBAgAygJEh8KF3Rva2VuX25vX2RlZmF1bHRfcG9saWN5GBEgASgIEhIKCnRva2VuX3R5cGUYEiABKAkSHgoWdG9rZW5fc3RyaWN0bHlfYmluZF9pcBgTIAEoCCImChFBcHByb2xlTmFtZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkiOQoTQXBwcm9sZVJvbGVJZEZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSDwoHcm9sZV9pZBgCIAEoCSKVAQoOU2VjcmV0SWRGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhEKCXNlY3JldF9pZBgCIAEoCRIQCghtZXRhZGF0YRgDIAEoCRIRCgljaWRyX2xpc3QYBCADKAkSGQoRdG9rZW5fYm91bmRfY2lkcnMYBSADKAkSEAoIbnVtX3VzZXMYBiABKAUSCwoDdHRsGAcgASgDIjoKElNlY3JldElkTmFtZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSEQoJc2VjcmV0X2lkGAIgASgJIkcKFlNlY3JldElkQWNjZXNzb3JGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhoKEnNlY3JldF9pZF9hY2Nlc3NvchgCIAEoCSI4ChJBcHByb2xlTG9naW5GaWVsZHMSDwoHcm9sZV9pZBgBIAEoCRIRCglzZWNyZXRfaWQYAiABKAliBnByb3RvMw");
+  fileDesc("CiNzdGV3YXJkL3Rva2Vucy92MS9hdXRoX2ZpZWxkcy5wcm90bxIRc3Rld2FyZC50b2tlbnMudjEiCgoITm9GaWVsZHMiggMKEVRva2VuQ3JlYXRlRmllbGRzEgoKAmlkGAEgASgJEhAKCHBvbGljaWVzGAIgAygJEgsKA3R0bBgDIAEoAxINCgVsZWFzZRgEIAEoAxIYChBleHBsaWNpdF9tYXhfdHRsGAUgASgDEg4KBnBlcmlvZBgGIAEoAxIQCghudW1fdXNlcxgHIAEoBRIRCglyZW5ld2FibGUYCCABKAgSDAoEdHlwZRgJIAEoCRI8CgRtZXRhGAogAygLMi4uc3Rld2FyZC50b2tlbnMudjEuVG9rZW5DcmVhdGVGaWVsZHMuTWV0YUVudHJ5EhQKDGRpc3BsYXlfbmFtZRgLIAEoCRIRCglub19wYXJlbnQYDCABKAgSGQoRbm9fZGVmYXVsdF9wb2xpY3kYDSABKAgSFAoMZW50aXR5X2FsaWFzGA4gASgJEhEKCXJvbGVfbmFtZRgPIAEoCRorCglNZXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIcCgtUb2tlbkZpZWxkcxINCgV0b2tlbhgBIAEoCSIiCg5BY2Nlc3NvckZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCSI4ChRUb2tlblJlbmV3U2VsZkZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiNAoQVG9rZW5SZW5ld0ZpZWxkcxINCgV0b2tlbhgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMiOgoTQWNjZXNzb3JSZW5ld0ZpZWxkcxIQCghhY2Nlc3NvchgBIAEoCRIRCglpbmNyZW1lbnQYAiABKAMi0QMKD1Rva2VuUm9sZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGAoQYWxsb3dlZF9wb2xpY2llcxgCIAMoCRIbChNkaXNhbGxvd2VkX3BvbGljaWVzGAMgAygJEh0KFWFsbG93ZWRfcG9saWNpZXNfZ2xvYhgEIAMoCRIgChhkaXNhbGxvd2VkX3BvbGljaWVzX2dsb2IYBSADKAkSDgoGb3JwaGFuGAYgASgIEhEKCXJlbmV3YWJsZRgHIAEoCBITCgtwYXRoX3N1ZmZpeBgIIAEoCRIZChF0b2tlbl9ib3VuZF9jaWRycxgJIAMoCRITCgtib3VuZF9jaWRycxgKIAMoCRIeChZ0b2tlbl9leHBsaWNpdF9tYXhfdHRsGAsgASgDEhgKEGV4cGxpY2l0X21heF90dGwYDCABKAMSFAoMdG9rZW5fcGVyaW9kGA0gASgDEg4KBnBlcmlvZBgOIAEoAxIfChd0b2tlbl9ub19kZWZhdWx0X3BvbGljeRgPIAEoCBIWCg50b2tlbl9udW1fdXNlcxgQIAEoBRISCgp0b2tlbl90eXBlGBEgASgJEh4KFmFsbG93ZWRfZW50aXR5X2FsaWFzZXMYEiADKAki3AMKEUFwcHJvbGVSb2xlRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIPCgdyb2xlX2lkGAIgASgJEhYKDmJpbmRfc2VjcmV0X2lkGAMgASgIEh0KFXNlY3JldF9pZF9ib3VuZF9jaWRycxgEIAMoCRIXCg9ib3VuZF9jaWRyX2xpc3QYBSADKAkSGgoSc2VjcmV0X2lkX251bV91c2VzGAYgASgFEhUKDXNlY3JldF9pZF90dGwYByABKAMSFgoOdG9rZW5fcG9saWNpZXMYCCADKAkSEAoIcG9saWNpZXMYCSADKAkSEQoJdG9rZW5fdHRsGAogASgDEhUKDXRva2VuX21heF90dGwYCyABKAMSHgoWdG9rZW5fZXhwbGljaXRfbWF4X3R0bBgMIAEoAxIUCgx0b2tlbl9wZXJpb2QYDSABKAMSDgoGcGVyaW9kGA4gASgDEhYKDnRva2VuX251bV91c2VzGA8gASgFEhkKEXRva2VuX2JvdW5kX2NpZHJzGBAgAygJEh8KF3Rva2VuX25vX2RlZmF1bHRfcG9saWN5GBEgASgIEhIKCnRva2VuX3R5cGUYEiABKAkSHgoWdG9rZW5fc3RyaWN0bHlfYmluZF9pcBgTIAEoCCImChFBcHByb2xlTmFtZUZpZWxkcxIRCglyb2xlX25hbWUYASABKAkiOQoTQXBwcm9sZVJvbGVJZEZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSDwoHcm9sZV9pZBgCIAEoCSJGChlBcHByb2xlQmluZFNlY3JldElkRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIWCg5iaW5kX3NlY3JldF9pZBgCIAEoCCJTCh9BcHByb2xlU2VjcmV0SWRCb3VuZENpZHJzRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIdChVzZWNyZXRfaWRfYm91bmRfY2lkcnMYAiADKAkiSAoaQXBwcm9sZUJvdW5kQ2lkckxpc3RGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhcKD2JvdW5kX2NpZHJfbGlzdBgCIAMoCSJNChxBcHByb2xlU2VjcmV0SWROdW1Vc2VzRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIaChJzZWNyZXRfaWRfbnVtX3VzZXMYAiABKAUiRAoYQXBwcm9sZVNlY3JldElkVHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIVCg1zZWNyZXRfaWRfdHRsGAIgASgDIlQKFUFwcHJvbGVQb2xpY2llc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSFgoOdG9rZW5fcG9saWNpZXMYAiADKAkSEAoIcG9saWNpZXMYAyADKAkiPQoVQXBwcm9sZVRva2VuVHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIRCgl0b2tlbl90dGwYAiABKAMiRAoYQXBwcm9sZVRva2VuTWF4VHRsRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIVCg10b2tlbl9tYXhfdHRsGAIgASgDIk4KE0FwcHJvbGVQZXJpb2RGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhQKDHRva2VuX3BlcmlvZBgCIAEoAxIOCgZwZXJpb2QYAyABKAMiRgoZQXBwcm9sZVRva2VuTnVtVXNlc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSFgoOdG9rZW5fbnVtX3VzZXMYAiABKAUiTAocQXBwcm9sZVRva2VuQm91bmRDaWRyc0ZpZWxkcxIRCglyb2xlX25hbWUYASABKAkSGQoRdG9rZW5fYm91bmRfY2lkcnMYAiADKAkilQEKDlNlY3JldElkRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIRCglzZWNyZXRfaWQYAiABKAkSEAoIbWV0YWRhdGEYAyABKAkSEQoJY2lkcl9saXN0GAQgAygJEhkKEXRva2VuX2JvdW5kX2NpZHJzGAUgAygJEhAKCG51bV91c2VzGAYgASgFEgsKA3R0bBgHIAEoAyI6ChJTZWNyZXRJZE5hbWVGaWVsZHMSEQoJcm9sZV9uYW1lGAEgASgJEhEKCXNlY3JldF9pZBgCIAEoCSJHChZTZWNyZXRJZEFjY2Vzc29yRmllbGRzEhEKCXJvbGVfbmFtZRgBIAEoCRIaChJzZWNyZXRfaWRfYWNjZXNzb3IYAiABKAkiOAoSQXBwcm9sZUxvZ2luRmllbGRzEg8KB3JvbGVfaWQYASABKAkSEQoJc2VjcmV0X2lkGAIgASgJYgZwcm90bzM");
 
 /**
  * A path without fields.
@@ -611,6 +611,328 @@ export const ApproleRoleIdFieldsSchema: GenMessage<ApproleRoleIdFields> = /*@__P
   messageDesc(file_steward_tokens_v1_auth_fields, 10);
 
 /**
+ * Whether logins to a role need a secret id.
+ *
+ * @generated from message steward.tokens.v1.ApproleBindSecretIdFields
+ */
+export type ApproleBindSecretIdFields = Message<"steward.tokens.v1.ApproleBindSecretIdFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * Whether a secret id is needed.
+   *
+   * @generated from field: bool bind_secret_id = 2;
+   */
+  bindSecretId: boolean;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleBindSecretIdFields.
+ * Use `create(ApproleBindSecretIdFieldsSchema)` to create a new message.
+ */
+export const ApproleBindSecretIdFieldsSchema: GenMessage<ApproleBindSecretIdFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 11);
+
+/**
+ * Addresses that may log in to a role.
+ *
+ * @generated from message steward.tokens.v1.ApproleSecretIdBoundCidrsFields
+ */
+export type ApproleSecretIdBoundCidrsFields = Message<"steward.tokens.v1.ApproleSecretIdBoundCidrsFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * Addresses that may log in, as CIDRs.
+   *
+   * @generated from field: repeated string secret_id_bound_cidrs = 2;
+   */
+  secretIdBoundCidrs: string[];
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleSecretIdBoundCidrsFields.
+ * Use `create(ApproleSecretIdBoundCidrsFieldsSchema)` to create a new message.
+ */
+export const ApproleSecretIdBoundCidrsFieldsSchema: GenMessage<ApproleSecretIdBoundCidrsFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 12);
+
+/**
+ * Addresses that may log in to a role, by their old name.
+ *
+ * @generated from message steward.tokens.v1.ApproleBoundCidrListFields
+ */
+export type ApproleBoundCidrListFields = Message<"steward.tokens.v1.ApproleBoundCidrListFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * Addresses that may log in, as CIDRs.
+   *
+   * @generated from field: repeated string bound_cidr_list = 2;
+   */
+  boundCidrList: string[];
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleBoundCidrListFields.
+ * Use `create(ApproleBoundCidrListFieldsSchema)` to create a new message.
+ */
+export const ApproleBoundCidrListFieldsSchema: GenMessage<ApproleBoundCidrListFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 13);
+
+/**
+ * How many logins the secret ids of a role are good for.
+ *
+ * @generated from message steward.tokens.v1.ApproleSecretIdNumUsesFields
+ */
+export type ApproleSecretIdNumUsesFields = Message<"steward.tokens.v1.ApproleSecretIdNumUsesFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * How many logins a secret id is good for; 0 for no limit.
+   *
+   * @generated from field: int32 secret_id_num_uses = 2;
+   */
+  secretIdNumUses: number;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleSecretIdNumUsesFields.
+ * Use `create(ApproleSecretIdNumUsesFieldsSchema)` to create a new message.
+ */
+export const ApproleSecretIdNumUsesFieldsSchema: GenMessage<ApproleSecretIdNumUsesFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 14);
+
+/**
+ * How long the secret ids of a role are good for.
+ *
+ * @generated from message steward.tokens.v1.ApproleSecretIdTtlFields
+ */
+export type ApproleSecretIdTtlFields = Message<"steward.tokens.v1.ApproleSecretIdTtlFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * How long a secret id is good for; 0 for no limit.
+   *
+   * @generated from field: int64 secret_id_ttl = 2;
+   */
+  secretIdTtl: bigint;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleSecretIdTtlFields.
+ * Use `create(ApproleSecretIdTtlFieldsSchema)` to create a new message.
+ */
+export const ApproleSecretIdTtlFieldsSchema: GenMessage<ApproleSecretIdTtlFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 15);
+
+/**
+ * Policies of the tokens of a role.
+ *
+ * @generated from message steward.tokens.v1.ApprolePoliciesFields
+ */
+export type ApprolePoliciesFields = Message<"steward.tokens.v1.ApprolePoliciesFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * Policies of the tokens.
+   *
+   * @generated from field: repeated string token_policies = 2;
+   */
+  tokenPolicies: string[];
+
+  /**
+   * Old name of token_policies.
+   *
+   * @generated from field: repeated string policies = 3;
+   */
+  policies: string[];
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApprolePoliciesFields.
+ * Use `create(ApprolePoliciesFieldsSchema)` to create a new message.
+ */
+export const ApprolePoliciesFieldsSchema: GenMessage<ApprolePoliciesFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 16);
+
+/**
+ * How long the tokens of a role live at first.
+ *
+ * @generated from message steward.tokens.v1.ApproleTokenTtlFields
+ */
+export type ApproleTokenTtlFields = Message<"steward.tokens.v1.ApproleTokenTtlFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * How long tokens live at first.
+   *
+   * @generated from field: int64 token_ttl = 2;
+   */
+  tokenTtl: bigint;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleTokenTtlFields.
+ * Use `create(ApproleTokenTtlFieldsSchema)` to create a new message.
+ */
+export const ApproleTokenTtlFieldsSchema: GenMessage<ApproleTokenTtlFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 17);
+
+/**
+ * How long the tokens of a role live with renewals.
+ *
+ * @generated from message steward.tokens.v1.ApproleTokenMaxTtlFields
+ */
+export type ApproleTokenMaxTtlFields = Message<"steward.tokens.v1.ApproleTokenMaxTtlFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * How long tokens live with renewals.
+   *
+   * @generated from field: int64 token_max_ttl = 2;
+   */
+  tokenMaxTtl: bigint;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleTokenMaxTtlFields.
+ * Use `create(ApproleTokenMaxTtlFieldsSchema)` to create a new message.
+ */
+export const ApproleTokenMaxTtlFieldsSchema: GenMessage<ApproleTokenMaxTtlFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 18);
+
+/**
+ * The period of the tokens of a role.
+ *
+ * @generated from message steward.tokens.v1.ApprolePeriodFields
+ */
+export type ApprolePeriodFields = Message<"steward.tokens.v1.ApprolePeriodFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * With a period the tokens can be renewed without limit, each time for this long.
+   *
+   * @generated from field: int64 token_period = 2;
+   */
+  tokenPeriod: bigint;
+
+  /**
+   * Old name of token_period.
+   *
+   * @generated from field: int64 period = 3;
+   */
+  period: bigint;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApprolePeriodFields.
+ * Use `create(ApprolePeriodFieldsSchema)` to create a new message.
+ */
+export const ApprolePeriodFieldsSchema: GenMessage<ApprolePeriodFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 19);
+
+/**
+ * How often the tokens of a role may be used.
+ *
+ * @generated from message steward.tokens.v1.ApproleTokenNumUsesFields
+ */
+export type ApproleTokenNumUsesFields = Message<"steward.tokens.v1.ApproleTokenNumUsesFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * How often a token may be used; 0 for no limit.
+   *
+   * @generated from field: int32 token_num_uses = 2;
+   */
+  tokenNumUses: number;
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleTokenNumUsesFields.
+ * Use `create(ApproleTokenNumUsesFieldsSchema)` to create a new message.
+ */
+export const ApproleTokenNumUsesFieldsSchema: GenMessage<ApproleTokenNumUsesFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 20);
+
+/**
+ * Addresses that may use the tokens of a role.
+ *
+ * @generated from message steward.tokens.v1.ApproleTokenBoundCidrsFields
+ */
+export type ApproleTokenBoundCidrsFields = Message<"steward.tokens.v1.ApproleTokenBoundCidrsFields"> & {
+  /**
+   * The role's name; lower-cased.
+   *
+   * @generated from field: string role_name = 1;
+   */
+  roleName: string;
+
+  /**
+   * Addresses that may use the tokens, as CIDRs.
+   *
+   * @generated from field: repeated string token_bound_cidrs = 2;
+   */
+  tokenBoundCidrs: string[];
+};
+
+/**
+ * Describes the message steward.tokens.v1.ApproleTokenBoundCidrsFields.
+ * Use `create(ApproleTokenBoundCidrsFieldsSchema)` to create a new message.
+ */
+export const ApproleTokenBoundCidrsFieldsSchema: GenMessage<ApproleTokenBoundCidrsFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_auth_fields, 21);
+
+/**
  * A secret id to be made.
  *
  * @generated from message steward.tokens.v1.SecretIdFields
@@ -671,7 +993,7 @@ export type SecretIdFields = Message<"steward.tokens.v1.SecretIdFields"> & {
  * Use `create(SecretIdFieldsSchema)` to create a new message.
  */
 export const SecretIdFieldsSchema: GenMessage<SecretIdFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_auth_fields, 11);
+  messageDesc(file_steward_tokens_v1_auth_fields, 22);
 
 /**
  * A secret id by itself.
@@ -699,7 +1021,7 @@ export type SecretIdNameFields = Message<"steward.tokens.v1.SecretIdNameFields">
  * Use `create(SecretIdNameFieldsSchema)` to create a new message.
  */
 export const SecretIdNameFieldsSchema: GenMessage<SecretIdNameFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_auth_fields, 12);
+  messageDesc(file_steward_tokens_v1_auth_fields, 23);
 
 /**
  * A secret id by its accessor.
@@ -727,7 +1049,7 @@ export type SecretIdAccessorFields = Message<"steward.tokens.v1.SecretIdAccessor
  * Use `create(SecretIdAccessorFieldsSchema)` to create a new message.
  */
 export const SecretIdAccessorFieldsSchema: GenMessage<SecretIdAccessorFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_auth_fields, 13);
+  messageDesc(file_steward_tokens_v1_auth_fields, 24);
 
 /**
  * A login.
@@ -755,5 +1077,5 @@ export type ApproleLoginFields = Message<"steward.tokens.v1.ApproleLoginFields">
  * Use `create(ApproleLoginFieldsSchema)` to create a new message.
  */
 export const ApproleLoginFieldsSchema: GenMessage<ApproleLoginFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_auth_fields, 14);
+  messageDesc(file_steward_tokens_v1_auth_fields, 25);
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file steward/tokens/v1/sys_fields.proto.
  */
 export const file_steward_tokens_v1_sys_fields: GenFile = /*@__PURE__*/
-  fileDesc("CiJzdGV3YXJkL3Rva2Vucy92MS9zeXNfZmllbGRzLnByb3RvEhFzdGV3YXJkLnRva2Vucy52MSINCgtFbXB0eUZpZWxkcyLCAQoMSGVhbHRoRmllbGRzEhEKCXN0YW5kYnlvaxgBIAEoCBIVCg1wZXJmc3RhbmRieW9rGAIgASgIEhIKCmFjdGl2ZWNvZGUYAyABKAUSEwoLc3RhbmRieWNvZGUYBCABKAUSEgoKc2VhbGVkY29kZRgFIAEoBRISCgp1bmluaXRjb2RlGAYgASgFEhcKD2Ryc2Vjb25kYXJ5Y29kZRgHIAEoBRIeChZwZXJmb3JtYW5jZXN0YW5kYnljb2RlGAggASgFIjsKDFVuc2VhbEZpZWxkcxILCgNrZXkYASABKAkSDQoFcmVzZXQYAiABKAgSDwoHbWlncmF0ZRgDIAEoCCLeAgoLTW91bnRGaWVsZHMSDAoEcGF0aBgBIAEoCRIMCgR0eXBlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg4KBmNvbmZpZxgEIAEoCRI8CgdvcHRpb25zGAUgAygLMisuc3Rld2FyZC50b2tlbnMudjEuTW91bnRGaWVsZHMuT3B0aW9uc0VudHJ5Eg0KBWxvY2FsGAYgASgIEhEKCXNlYWxfd3JhcBgHIAEoCBIfChdleHRlcm5hbF9lbnRyb3B5X2FjY2VzcxgIIAEoCBIWCg5wbHVnaW5fdmVyc2lvbhgJIAEoCRITCgtwbHVnaW5fbmFtZRgKIAEoCRIZChFkZWZhdWx0X2xlYXNlX3R0bBgLIAEoCRIVCg1tYXhfbGVhc2VfdHRsGAwgASgJGi4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjsKDFBvbGljeUZpZWxkcxIMCgRuYW1lGAEgASgJEg4KBnBvbGljeRgCIAEoCRINCgVydWxlcxgDIAEoCSJSChJDYXBhYmlsaXRpZXNGaWVsZHMSDQoFcGF0aHMYASADKAkSDAoEcGF0aBgCIAMoCRINCgV0b2tlbhgDIAEoCRIQCghhY2Nlc3NvchgEIAEoCSJWCgtMZWFzZUZpZWxkcxIQCghsZWFzZV9pZBgBIAEoCRIUCgx1cmxfbGVhc2VfaWQYAiABKAkSEQoJaW5jcmVtZW50GAMgASgJEgwKBHN5bmMYBCABKAgiMQoRTGVhc2VQcmVmaXhGaWVsZHMSDgoGcHJlZml4GAEgASgJEgwKBHN5bmMYAiABKAgiUQoQTGVhc2VDb3VudEZpZWxkcxIMCgR0eXBlGAEgASgJEiAKGGluY2x1ZGVfY2hpbGRfbmFtZXNwYWNlcxgCIAEoCBINCgVsaW1pdBgDIAEoCSIfCg5XcmFwcGluZ0ZpZWxkcxINCgV0b2tlbhgBIAEoCSJOCgpDb3JzRmllbGRzEg4KBmVuYWJsZRgBIAEoCBIXCg9hbGxvd2VkX29yaWdpbnMYAiADKAkSFwoPYWxsb3dlZF9oZWFkZXJzGAMgAygJIi4KD0F1ZGl0SGFzaEZpZWxkcxIMCgRwYXRoGAEgASgJEg0KBWlucHV0GAIgASgJIh0KDVVpTW91bnRGaWVsZHMSDAoEcGF0aBgBIAEoCSIfCg9DdWJieWhvbGVGaWVsZHMSDAoEcGF0aBgBIAEoCWIGcHJvdG8z");
+  fileDesc("CiJzdGV3YXJkL3Rva2Vucy92MS9zeXNfZmllbGRzLnByb3RvEhFzdGV3YXJkLnRva2Vucy52MSINCgtFbXB0eUZpZWxkcyLCAQoMSGVhbHRoRmllbGRzEhEKCXN0YW5kYnlvaxgBIAEoCBIVCg1wZXJmc3RhbmRieW9rGAIgASgIEhIKCmFjdGl2ZWNvZGUYAyABKAUSEwoLc3RhbmRieWNvZGUYBCABKAUSEgoKc2VhbGVkY29kZRgFIAEoBRISCgp1bmluaXRjb2RlGAYgASgFEhcKD2Ryc2Vjb25kYXJ5Y29kZRgHIAEoBRIeChZwZXJmb3JtYW5jZXN0YW5kYnljb2RlGAggASgFIjsKDFVuc2VhbEZpZWxkcxILCgNrZXkYASABKAkSDQoFcmVzZXQYAiABKAgSDwoHbWlncmF0ZRgDIAEoCCLeAgoLTW91bnRGaWVsZHMSDAoEcGF0aBgBIAEoCRIMCgR0eXBlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg4KBmNvbmZpZxgEIAEoCRI8CgdvcHRpb25zGAUgAygLMisuc3Rld2FyZC50b2tlbnMudjEuTW91bnRGaWVsZHMuT3B0aW9uc0VudHJ5Eg0KBWxvY2FsGAYgASgIEhEKCXNlYWxfd3JhcBgHIAEoCBIfChdleHRlcm5hbF9lbnRyb3B5X2FjY2VzcxgIIAEoCBIWCg5wbHVnaW5fdmVyc2lvbhgJIAEoCRITCgtwbHVnaW5fbmFtZRgKIAEoCRIZChFkZWZhdWx0X2xlYXNlX3R0bBgLIAEoCRIVCg1tYXhfbGVhc2VfdHRsGAwgASgJGi4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIikKDVJlbW91bnRGaWVsZHMSDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCSIrChNSZW1vdW50U3RhdHVzRmllbGRzEhQKDG1pZ3JhdGlvbl9pZBgBIAEoCSI7CgxQb2xpY3lGaWVsZHMSDAoEbmFtZRgBIAEoCRIOCgZwb2xpY3kYAiABKAkSDQoFcnVsZXMYAyABKAkiUgoSQ2FwYWJpbGl0aWVzRmllbGRzEg0KBXBhdGhzGAEgAygJEgwKBHBhdGgYAiADKAkSDQoFdG9rZW4YAyABKAkSEAoIYWNjZXNzb3IYBCABKAkiVgoLTGVhc2VGaWVsZHMSEAoIbGVhc2VfaWQYASABKAkSFAoMdXJsX2xlYXNlX2lkGAIgASgJEhEKCWluY3JlbWVudBgDIAEoCRIMCgRzeW5jGAQgASgIIjEKEUxlYXNlUHJlZml4RmllbGRzEg4KBnByZWZpeBgBIAEoCRIMCgRzeW5jGAIgASgIIlEKEExlYXNlQ291bnRGaWVsZHMSDAoEdHlwZRgBIAEoCRIgChhpbmNsdWRlX2NoaWxkX25hbWVzcGFjZXMYAiABKAgSDQoFbGltaXQYAyABKAkiHwoOV3JhcHBpbmdGaWVsZHMSDQoFdG9rZW4YASABKAkiTgoKQ29yc0ZpZWxkcxIOCgZlbmFibGUYASABKAgSFwoPYWxsb3dlZF9vcmlnaW5zGAIgAygJEhcKD2FsbG93ZWRfaGVhZGVycxgDIAMoCSIuCg9BdWRpdEhhc2hGaWVsZHMSDAoEcGF0aBgBIAEoCRINCgVpbnB1dBgCIAEoCSIdCg1VaU1vdW50RmllbGRzEgwKBHBhdGgYASABKAkiHwoPQ3ViYnlob2xlRmllbGRzEgwKBHBhdGgYASABKAliBnByb3RvMw");
 
 /**
  * A path without fields.
@@ -233,6 +233,55 @@ export const MountFieldsSchema: GenMessage<MountFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_sys_fields, 3);
 
 /**
+ * A mount that moves to another path.
+ *
+ * @generated from message steward.tokens.v1.RemountFields
+ */
+export type RemountFields = Message<"steward.tokens.v1.RemountFields"> & {
+  /**
+   * Its present path; of an auth method with `auth/` before it.
+   *
+   * @generated from field: string from = 1;
+   */
+  from: string;
+
+  /**
+   * Its new path, of the same kind.
+   *
+   * @generated from field: string to = 2;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.RemountFields.
+ * Use `create(RemountFieldsSchema)` to create a new message.
+ */
+export const RemountFieldsSchema: GenMessage<RemountFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_sys_fields, 4);
+
+/**
+ * A move that was made.
+ *
+ * @generated from message steward.tokens.v1.RemountStatusFields
+ */
+export type RemountStatusFields = Message<"steward.tokens.v1.RemountStatusFields"> & {
+  /**
+   * As `sys/remount` gave it.
+   *
+   * @generated from field: string migration_id = 1;
+   */
+  migrationId: string;
+};
+
+/**
+ * Describes the message steward.tokens.v1.RemountStatusFields.
+ * Use `create(RemountStatusFieldsSchema)` to create a new message.
+ */
+export const RemountStatusFieldsSchema: GenMessage<RemountStatusFields> = /*@__PURE__*/
+  messageDesc(file_steward_tokens_v1_sys_fields, 5);
+
+/**
  * A policy.
  *
  * @generated from message steward.tokens.v1.PolicyFields
@@ -265,7 +314,7 @@ export type PolicyFields = Message<"steward.tokens.v1.PolicyFields"> & {
  * Use `create(PolicyFieldsSchema)` to create a new message.
  */
 export const PolicyFieldsSchema: GenMessage<PolicyFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 4);
+  messageDesc(file_steward_tokens_v1_sys_fields, 6);
 
 /**
  * Paths and whose capabilities there are asked for.
@@ -307,7 +356,7 @@ export type CapabilitiesFields = Message<"steward.tokens.v1.CapabilitiesFields">
  * Use `create(CapabilitiesFieldsSchema)` to create a new message.
  */
 export const CapabilitiesFieldsSchema: GenMessage<CapabilitiesFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 5);
+  messageDesc(file_steward_tokens_v1_sys_fields, 7);
 
 /**
  * A lease.
@@ -349,7 +398,7 @@ export type LeaseFields = Message<"steward.tokens.v1.LeaseFields"> & {
  * Use `create(LeaseFieldsSchema)` to create a new message.
  */
 export const LeaseFieldsSchema: GenMessage<LeaseFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 6);
+  messageDesc(file_steward_tokens_v1_sys_fields, 8);
 
 /**
  * All leases below a path.
@@ -377,7 +426,7 @@ export type LeasePrefixFields = Message<"steward.tokens.v1.LeasePrefixFields"> &
  * Use `create(LeasePrefixFieldsSchema)` to create a new message.
  */
 export const LeasePrefixFieldsSchema: GenMessage<LeasePrefixFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 7);
+  messageDesc(file_steward_tokens_v1_sys_fields, 9);
 
 /**
  * Which leases to count or list.
@@ -412,7 +461,7 @@ export type LeaseCountFields = Message<"steward.tokens.v1.LeaseCountFields"> & {
  * Use `create(LeaseCountFieldsSchema)` to create a new message.
  */
 export const LeaseCountFieldsSchema: GenMessage<LeaseCountFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 8);
+  messageDesc(file_steward_tokens_v1_sys_fields, 10);
 
 /**
  * A wrapping token.
@@ -433,7 +482,7 @@ export type WrappingFields = Message<"steward.tokens.v1.WrappingFields"> & {
  * Use `create(WrappingFieldsSchema)` to create a new message.
  */
 export const WrappingFieldsSchema: GenMessage<WrappingFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 9);
+  messageDesc(file_steward_tokens_v1_sys_fields, 11);
 
 /**
  * Which pages of other origins may call the API.
@@ -468,7 +517,7 @@ export type CorsFields = Message<"steward.tokens.v1.CorsFields"> & {
  * Use `create(CorsFieldsSchema)` to create a new message.
  */
 export const CorsFieldsSchema: GenMessage<CorsFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 10);
+  messageDesc(file_steward_tokens_v1_sys_fields, 12);
 
 /**
  * A text to hash as the audit does.
@@ -496,7 +545,7 @@ export type AuditHashFields = Message<"steward.tokens.v1.AuditHashFields"> & {
  * Use `create(AuditHashFieldsSchema)` to create a new message.
  */
 export const AuditHashFieldsSchema: GenMessage<AuditHashFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 11);
+  messageDesc(file_steward_tokens_v1_sys_fields, 13);
 
 /**
  * A path whose mount is asked for.
@@ -517,7 +566,7 @@ export type UiMountFields = Message<"steward.tokens.v1.UiMountFields"> & {
  * Use `create(UiMountFieldsSchema)` to create a new message.
  */
 export const UiMountFieldsSchema: GenMessage<UiMountFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 12);
+  messageDesc(file_steward_tokens_v1_sys_fields, 14);
 
 /**
  * A path in a token's own cupboard.
@@ -538,5 +587,5 @@ export type CubbyholeFields = Message<"steward.tokens.v1.CubbyholeFields"> & {
  * Use `create(CubbyholeFieldsSchema)` to create a new message.
  */
 export const CubbyholeFieldsSchema: GenMessage<CubbyholeFields> = /*@__PURE__*/
-  messageDesc(file_steward_tokens_v1_sys_fields, 13);
+  messageDesc(file_steward_tokens_v1_sys_fields, 15);
 

@@ -3,6 +3,7 @@ import { createBackend } from "../../../logical/backend.ts";
 import type { Backend, Host } from "../../../logical/types.ts";
 import type { AuthDeps } from "../deps.ts";
 import type { ApproleContext } from "./context.ts";
+import { fieldPaths } from "./field-paths.ts";
 import { createNamedLock } from "./lock.ts";
 import { loginPath, renewalTerms } from "./login.ts";
 import { rolePaths } from "./role-paths.ts";
@@ -15,7 +16,7 @@ export async function createApproleBackend(deps: AuthDeps, host: Host): Promise<
   const context: ApproleContext = { ...deps, host, storage, lock: createNamedLock() };
   deps.tokens.issuer(storage.mountId, (entry) => renewalTerms(context, entry));
   return createBackend({
-    type: "approle", paths: [loginPath(context), ...rolePaths(context), ...secretIdPaths(context)],
+    type: "approle", paths: [loginPath(context), ...rolePaths(context), ...fieldPaths(context), ...secretIdPaths(context)],
     help: "Applications log in with the id of a role and a secret id, and get a token with the role's policies.",
   });
 }

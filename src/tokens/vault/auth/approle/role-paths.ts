@@ -10,7 +10,8 @@ import { parseCidrs } from "../../cidrs.ts";
 import { sanitized, TOKEN_TYPES } from "../grants.ts";
 import { countOf, roleNameOf, type ApproleContext } from "./context.ts";
 
-const COERCE: Readonly<Record<string, CoerceRule>> = {
+/** How the fields of a role are coerced. */
+export const ROLE_COERCE: Readonly<Record<string, CoerceRule>> = {
   secret_id_bound_cidrs: "comma_list", bound_cidr_list: "comma_list", token_policies: "comma_list", policies: "comma_list", token_bound_cidrs: "comma_list", secret_id_ttl: "duration",
   token_ttl: "duration", token_max_ttl: "duration", token_explicit_max_ttl: "duration", token_period: "duration", period: "duration",
 };
@@ -31,7 +32,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
       },
     }),
     definePath({
-      pattern: "role/:role_name", fields: ApproleRoleFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Read, write and delete a role.", description: "A write changes what it names.",
+      pattern: "role/:role_name", fields: ApproleRoleFieldsSchema, coerce: ROLE_COERCE, unknown: "warn", synopsis: "Read, write and delete a role.", description: "A write changes what it names.",
       exists: async ({ fields }) => await storage.role(roleNameOf(fields)) !== undefined,
       operations: {
         read: async ({ fields }) => {
@@ -63,14 +64,18 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
 }
 
 /** One writer of roles at a time, because role ids are unique among all of them; and nobody with this role's secret ids meanwhile. */
-function alone<T>({ lock }: ApproleContext, fields: Fields, work: () => Promise<T>): Promise<T> {
+export function alone<T>({ lock }: ApproleContext, fields: Fields, work: () => Promise<T>): Promise<T> {
   return lock("/roles", () => lock(roleNameOf(fields), work));
 }
 
 async function write(context: ApproleContext, fields: Fields): Promise<LogicalResponse | undefined> {
   const name = roleNameOf(fields);
   const before = await context.storage.role(name);
-  const row = changed(before ?? create(ApproleRowSchema, { roleId: context.ids.uuid(), bindSecretId: true, tokenType: "default-service" }), fields);
+  return saveRole(context, name, changed(before ?? create(ApproleRowSchema, { roleId: context.ids.uuid(), bindSecretId: true, tokenType: "default-service" }), fields), before);
+}
+
+/** Stores a role under its name; warns of times that the mount cuts. Throws `invalid` for a role that does not hold together. */
+export async function saveRole(context: ApproleContext, name: string, row: ApproleRow, before: ApproleRow | undefined): Promise<LogicalResponse | undefined> {
   check(row);
   await assertFreeRoleId(context, name, row.roleId);
   await context.storage.saveRole(name, row, before);
@@ -95,7 +100,8 @@ async function assertFreeRoleId({ storage }: ApproleContext, name: string, roleI
   if (holder !== undefined && holder.name !== name) throw logicalError("role_id already in use", { field: "role_id", rule: "unique" });
 }
 
-function changed(row: ApproleRow, fields: Fields): ApproleRow {
+/** The role with the fields that were given. Throws `invalid`. */
+export function changed(row: ApproleRow, fields: Fields): ApproleRow {
   const policies = fields.texts("token_policies") ?? fields.texts("policies");
   const cidrs = (name: string, old: readonly string[], former?: string): string[] => [...parseCidrs(name, fields.texts(name) ?? (former === undefined ? undefined : fields.texts(former)) ?? old)];
   return create(ApproleRowSchema, {
@@ -123,7 +129,8 @@ function check(row: ApproleRow): void {
   if (row.explicitMaxTtlMs > 0) throw logicalError("'token_type' cannot be 'batch' or 'default_batch' when set to generate tokens with an explicit max TTL", { field: "token_type", rule: "batch" });
 }
 
-function shown(row: ApproleRow): Data {
+/** A role as its path shows it. */
+export function shown(row: ApproleRow): Data {
   const seconds = (ms: number): number => Math.round(ms / 1_000);
   return {
     bind_secret_id: row.bindSecretId, local_secret_ids: false, secret_id_bound_cidrs: row.secretIdBoundCidrs.length === 0 ? null : row.secretIdBoundCidrs, secret_id_num_uses: row.secretIdNumUses,
