@@ -31,13 +31,22 @@ function closeSoon(stream: ServerHttp2Stream, clock: Clock): void {
   stream.once("close", () => timer[Symbol.dispose]());
 }
 
-/** Node ends a connection by `destroySoon`: with the rest of a body still to come it is ended in two steps here. */
+/** The latest request with a body of each connection over HTTP/1.1. */
+const latest = new WeakMap<Socket, ServerRequest>();
+
+/**
+ * Node ends a connection by `destroySoon`: with the rest of a body still to come it is ended in two steps here. Replaced once for
+ * each connection, since one that is kept brings thousands of requests.
+ */
 function lingerOnClose(request: ServerRequest, clock: Clock): void {
   const { socket } = request;
+  const isReplaced = latest.has(socket);
+  latest.set(socket, request);
+  if (isReplaced) return;
   const destroySoon = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     socket.destroySoon = destroySoon;
-    if (request.complete || socket.destroyed || socket.readableEnded) destroySoon();
+    if (latest.get(socket)?.complete !== false || socket.destroyed || socket.readableEnded) destroySoon();
     else linger(socket, clock);
   };
 }

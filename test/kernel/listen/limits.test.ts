@@ -104,6 +104,21 @@ describe("an HTTP/1.1 connection", () => {
     expect(await client.until(/too large[^]*too large/)).not.toMatch(/connection: close/i);
   });
 
+  it("keeps nothing of the requests with bodies that it brought before", async () => {
+    const ends = new Set<unknown>();
+    const { port } = await listen(async (request, response, admitted) => {
+      ends.add(request.socket.destroySoon);
+      await echo(request, response, admitted);
+    });
+    const client = await connectRaw(port);
+    for (let count = 1; count <= 20; count += 1) {
+      client.socket.write(`POST /${count} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc`);
+      await client.until(new RegExp(`POST /${count} 3`));
+    }
+    // What ends the connection refers to the request at hand, not to a chain of all that came before.
+    expect(ends.size).toBe(1);
+  });
+
   it("is refused with 431 when its head is larger than allowed", async () => {
     const { port } = await listen(echo);
     const client = await connectRaw(port);
