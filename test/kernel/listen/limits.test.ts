@@ -107,7 +107,7 @@ describe("an HTTP/1.1 connection", () => {
   it("keeps nothing of the requests with bodies that it brought before", async () => {
     const ends = new Set<unknown>();
     const { port } = await listen(async (request, response, admitted) => {
-      ends.add(request.socket.destroySoon);
+      ends.add(Reflect.get(request.socket, "destroySoon"));
       await echo(request, response, admitted);
     });
     const client = await connectRaw(port);
