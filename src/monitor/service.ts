@@ -1,6 +1,7 @@
 /** The monitor: all networks with what they share, on whichever thread it is placed (KERNEL §5). */
 import type { Service } from "../kernel/service.ts";
 import type { CreatePlaced, ThreadContext } from "../kernel/threads/placed.ts";
+import { processIdentity } from "../kernel/telemetry/resource.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer.ts";
 import { createAnnotator, noAnnotations, REMEMBERED_ANNOTATIONS } from "./annotations/annotator.ts";
@@ -78,7 +79,7 @@ export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions
   const { clock, ids, log, add, openScope } = deps;
   const { version } = options;
   const checkpoints = await openCheckpoints({ clock, log, version }, options.checkpoint);
-  const scope = openScope({ name: "monitor", resource: options.resource, logResource: { "service.version": version }, constants: {} });
+  const scope = openScope({ name: "monitor", resource: options.resource, logResource: processIdentity(), constants: {} });
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
   const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);

@@ -95,7 +95,7 @@ export interface ScopeSpec {
   /** Unique among the scopes of a thread. The first scope of the first thread is the process's. */
   readonly name: string;
   readonly resource: Attributes;
-  /** Further resource attributes of log records, e.g. `service.version`, which metrics carry as `svc.build_info`. */
+  /** Further resource attributes of log records and spans, e.g. `process.pid`, which differs with each start. */
   readonly logResource?: Attributes;
   /** Attributes of every series and record of the scope. */
   readonly constants: Attributes;

@@ -36,7 +36,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
   const { filePath, ...stores } = readKeyGroup(config, checkpoint);
   return {
     version: facts.version, networks: networkOptions(config), several: config.list(networks).length > 1,
-    privacy: privacyOptions, resource: resourceOf(config, privacyOptions, facts.environment),
+    privacy: privacyOptions, resource: resourceOf(config, privacyOptions, facts),
     logs: logOptions(config), metricIntervalMs: metricIntervalMs(config),
     checkpoint: { ...stores, filePath: filePath === "" ? join(facts.stateDirectory, CHECKPOINT_FILE) : resolve(filePath), isDefault: filePath === "" },
     versionChecks: { devices: config.get(deviceVersions.enabled), url: config.get(deviceVersions.url), ...readKeyGroup(config, versionChecks) },
@@ -45,11 +45,11 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
   };
 }
 
-function resourceOf(config: Config, { hostnames }: PrivacyOptions, environment: Environment): MonitorOptions["resource"] {
+function resourceOf(config: Config, { hostnames }: PrivacyOptions, { version, environment }: MonitorFacts): MonitorOptions["resource"] {
   const attributes = resourceAttributes(config, environment);
   const instanceId = config.get(selfObservability.instanceId);
   const namespace = attributes["service.namespace"];
-  return { ...processResource({ hostnames, attributes, ...(instanceId === "" ? {} : { instanceId }) }), ...(namespace === undefined ? {} : { "service.namespace": namespace }) };
+  return { ...processResource({ version, hostnames, attributes, ...(instanceId === "" ? {} : { instanceId }) }), ...(namespace === undefined ? {} : { "service.namespace": namespace }) };
 }
 
 function logOptions(config: Config): MonitorOptions["logs"] {

@@ -46,7 +46,7 @@ export type OpenProvider = (options: NetworkOptions, deps: { readonly log: Log; 
 export interface NetworkDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly facts: ScopeFacts & { readonly metricIntervalMs: number };
+  readonly facts: ScopeFacts & { readonly metricIntervalMs: number; readonly version: string };
   readonly openScope: OpenScope;
   readonly openProvider: OpenProvider;
   readonly collectors: readonly Collector[];
