@@ -6,6 +6,7 @@ import type { Environment } from "../../kernel/config/key.ts";
 import { otlpLogAttributeBytes, otlpLogBodyBytes } from "../../kernel/config/otlp-keys.ts";
 import { batchSettings, exporterOptions, metricIntervalMs, stdoutOptions } from "../../kernel/config/otlp-options.ts";
 import { resourceAttributes } from "../../kernel/config/resource-keys.ts";
+import { tracingEnabled, tracingSampler, tracingSamplerArg } from "../../kernel/config/tracing-keys.ts";
 import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
@@ -37,7 +38,7 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
   return {
     version: facts.version, networks: networkOptions(config), several: config.list(networks).length > 1,
     privacy: privacyOptions, resource: resourceOf(config, privacyOptions, facts),
-    logs: logOptions(config), metricIntervalMs: metricIntervalMs(config),
+    logs: logOptions(config), ...tracingOptions(config), metricIntervalMs: metricIntervalMs(config),
     checkpoint: { ...stores, filePath: filePath === "" ? join(facts.stateDirectory, CHECKPOINT_FILE) : resolve(filePath), isDefault: filePath === "" },
     versionChecks: { devices: config.get(deviceVersions.enabled), url: config.get(deviceVersions.url), ...readKeyGroup(config, versionChecks) },
     annotations: annotationOptions(config), selfObservability: readKeyGroup(config, selfObservability),
@@ -55,6 +56,11 @@ function resourceOf(config: Config, { hostnames }: PrivacyOptions, { version, en
 function logOptions(config: Config): MonitorOptions["logs"] {
   if (exporterOptions(config, "logs") === undefined && stdoutOptions(config, "logs") === undefined) return undefined;
   return { capacity: batchSettings(config, "logs").capacity || QUEUE_CAPACITY, body: config.get(otlpLogBodyBytes), attribute: config.get(otlpLogAttributeBytes) };
+}
+
+function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
+  if (!config.get(tracingEnabled) || (exporterOptions(config, "traces") === undefined && stdoutOptions(config, "traces") === undefined)) return {};
+  return { tracing: { capacity: batchSettings(config, "traces").capacity || QUEUE_CAPACITY, sampler: config.get(tracingSampler), ratio: config.get(tracingSamplerArg) } };
 }
 
 function annotationOptions(config: Config): AnnotationOptions | undefined {
