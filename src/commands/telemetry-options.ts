@@ -11,7 +11,7 @@ import { scrapeOptions } from "../kernel/config/scrape-keys.ts";
 import { tracingEnabled } from "../kernel/config/tracing-keys.ts";
 import { secretFile } from "../kernel/config/types.ts";
 import { resourceAttributes } from "../kernel/config/resource-keys.ts";
-import { processResource } from "../kernel/telemetry/resource.ts";
+import { processIdentity, processResource } from "../kernel/telemetry/resource.ts";
 import type { ScopeSpec } from "../kernel/telemetry/types.ts";
 import { cardinality } from "../monitor/config/cardinality-keys.ts";
 import { privacy } from "../monitor/config/privacy-keys.ts";
@@ -37,8 +37,8 @@ export function telemetryOptions(config: Config, pull: boolean): TelemetryOption
 export function processScope(config: Config, { version, environment }: { readonly version: string; readonly environment: Environment }): ScopeSpec {
   const instanceId = config.get(selfObservability.instanceId);
   return {
-    name: "process", logResource: { "service.version": version }, constants: {},
-    resource: processResource({ hostnames: config.get(privacy.hostnames), attributes: resourceAttributes(config, environment), ...(instanceId === "" ? {} : { instanceId }) }),
+    name: "process", logResource: processIdentity(), constants: {},
+    resource: processResource({ version, hostnames: config.get(privacy.hostnames), attributes: resourceAttributes(config, environment), ...(instanceId === "" ? {} : { instanceId }) }),
     limits: { perMetric: config.get(cardinality.metricLimit), labelValues: config.get(cardinality.labelValueSampleCap) },
   };
 }

@@ -2,6 +2,7 @@
  * What the monitor is told at its start, as plain data: the configuration with everything inherited settled, so that a collector
  * never sees the keys of another network. Times are milliseconds, sizes bytes; secrets travel as `SentSecret`.
  */
+import type { TracingOptions } from "../kernel/telemetry/tracing.ts";
 import type { SentSecret } from "../kernel/threads/secrets.ts";
 
 /** How calls of a control plane are made. */
@@ -236,6 +237,8 @@ export interface MonitorOptions {
   readonly resource: Readonly<Record<string, string | number | boolean>>;
   /** Whether log records are exported, and what may wait. */
   readonly logs: { readonly capacity: number; readonly body: number; readonly attribute: number } | undefined;
+  /** How runs and calls are traced, and how many spans may wait; undefined: they are not. */
+  readonly tracing?: Pick<TracingOptions, "sampler" | "ratio"> & { readonly capacity: number };
   readonly metricIntervalMs: number;
   readonly checkpoint: { readonly store: "file" | "memory"; /** Absolute. */ readonly filePath: string; /** The path was not configured. */ readonly isDefault: boolean; readonly evidenceStore: "file" | "memory" };
   readonly versionChecks: { readonly devices: boolean; readonly url: string; readonly cacheTtlMs: number; readonly timeoutMs: number };

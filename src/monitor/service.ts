@@ -1,6 +1,8 @@
 /** The monitor: all networks with what they share, on whichever thread it is placed (KERNEL §5). */
+import type { Log, LogFields, LogLevel } from "../kernel/base/log.ts";
 import type { Service } from "../kernel/service.ts";
 import type { CreatePlaced, ThreadContext } from "../kernel/threads/placed.ts";
+import { processIdentity } from "../kernel/telemetry/resource.ts";
 import type { Scope } from "../kernel/telemetry/types.ts";
 import { createTelemetryWriter, type TelemetryWriter } from "../kernel/telemetry/writer.ts";
 import { createAnnotator, noAnnotations, REMEMBERED_ANNOTATIONS } from "./annotations/annotator.ts";
@@ -13,6 +15,7 @@ import { allCollectors } from "./collectors/all.ts";
 import { createFirstRun } from "./first-run.ts";
 import { createNetwork, type MonitoredNetwork, type OpenProvider } from "./network/network.ts";
 import type { OpenScope } from "./network/network-scope.ts";
+import { createTraces, type OpenTraces } from "./network/traces.ts";
 import { openProvider } from "./network/open-provider.ts";
 import type { MonitorOptions } from "./options.ts";
 import { reportPrivacy } from "./privacy/report.ts";
@@ -41,16 +44,22 @@ export const createMonitor: CreatePlaced<MonitorOptions> = (context, options) =>
 
 /** Makes the monitor. */
 export async function createMonitorWith(context: ThreadContext, options: MonitorOptions, open: OpenProvider): Promise<MonitorService> {
-  const writer = createWriter(context, options);
+  // The SDK's tracing is loaded by those who want it.
+  const tracing = options.tracing && { ...options.tracing, ...(await import("../kernel/telemetry/tracing.ts")) };
+  const writer = createWriter(context, options, tracing?.runningFields);
   context.add({ name: WRITER, needs: [], readiness: "none", start: () => Promise.resolve(), stop: () => Promise.resolve(writer.mark(LAST_MARK)) });
-  const { clock, ids, log } = context;
-  const { networks, checkpoints, scope } = await assembleMonitor({ clock, ids, log, add: (component) => context.add(component), openScope: (spec) => writer.scope(spec), needs: [WRITER] }, options, open);
+  const { clock, ids } = context;
+  const log = tracing === undefined ? context.log : related(context.log, tracing.runningFields);
+  const openTraces: OpenTraces | undefined = tracing && ((scope, { provider }) => createTraces({
+    clock, privacy: options.privacy, tracing: tracing.createTracing({ sampler: tracing.sampler, ratio: tracing.ratio, remoteParent: "ignore" }, (make) => scope.span(make)),
+  }, provider.kind));
+  const { networks, checkpoints, scope } = await assembleMonitor({ clock, ids, log, add: (component) => context.add(component), openScope: (spec) => writer.scope(spec), needs: [WRITER], openTraces }, options, open);
   for (const { component } of networks) context.add(component);
   const status = (): MonitorStatus => ({ networks: networks.flatMap((network) => network.status() ?? []), checkpoints: checkpoints.status() });
   const face = createFace({ clock, log: log.child("status"), monitor: status, ownSeries: () => [scope.cardinality()] }, options);
   context.add(face.component);
   const attach = (ports: ThreadContext["ports"]): void => {
-    if (ports[TELEMETRY_PORT] !== undefined) writer.attach(ports[TELEMETRY_PORT], { logs: options.logs !== undefined });
+    if (ports[TELEMETRY_PORT] !== undefined) writer.attach(ports[TELEMETRY_PORT], { logs: options.logs !== undefined, spans: tracing !== undefined });
     face.attach(ports);
   };
   attach(context.ports);
@@ -61,6 +70,7 @@ export async function createMonitorWith(context: ThreadContext, options: Monitor
 /** What the parts of a monitor are made with. */
 export interface MonitorDeps extends Pick<ThreadContext, "clock" | "ids" | "log" | "add"> {
   readonly openScope: OpenScope;
+  readonly openTraces?: OpenTraces | undefined;
   /** Components that must run before the monitor's and until after them. */
   readonly needs: readonly string[];
 }
@@ -75,10 +85,10 @@ export interface MonitorParts {
 
 /** Makes the parts of a monitor; what its networks share is added as components. */
 export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions, open: OpenProvider): Promise<MonitorParts> {
-  const { clock, ids, log, add, openScope } = deps;
+  const { clock, ids, log, add, openScope, openTraces } = deps;
   const { version } = options;
   const checkpoints = await openCheckpoints({ clock, log, version }, options.checkpoint);
-  const scope = openScope({ name: "monitor", resource: options.resource, logResource: { "service.version": version }, constants: {} });
+  const scope = openScope({ name: "monitor", resource: options.resource, logResource: processIdentity(), constants: {} });
   reportProcess(scope, options, checkpoints);
   const firstRun = createFirstRun();
   const latest = createLatestClient({ clock, ids, log, version }, options.versionChecks);
@@ -90,7 +100,7 @@ export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions
   const networks = options.networks.map((network): MonitoredNetwork => {
     const shown = (collector: string): string => (options.several ? `${network.name}/${collector}` : collector);
     return createNetwork({
-      clock, log: log.child("network", { network: network.name }), facts: options, openScope, openProvider: open, collectors: allCollectors,
+      clock, log: log.child("network", { network: network.name }), facts: options, openScope, openTraces, openProvider: open, collectors: allCollectors,
       memory: () => checkpoints.network(network.name), annotations, latestClientVersion: () => latest.latest(),
       registered: (collector) => firstRun.registered(shown(collector)), succeeded: () => firstRun.succeeded(),
       needs: [...deps.needs, CHECKPOINTS, ...(options.annotations === undefined ? [] : [ANNOTATIONS]), latest.name],
@@ -99,8 +109,17 @@ export async function assembleMonitor(deps: MonitorDeps, options: MonitorOptions
   return { networks, checkpoints, scope };
 }
 
-function createWriter({ clock }: ThreadContext, { logs }: MonitorOptions): TelemetryWriter {
-  return createTelemetryWriter({ clock, tellsFigures: true, ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }) });
+function createWriter({ clock }: ThreadContext, { logs, tracing }: MonitorOptions, running: (() => LogFields) | undefined): TelemetryWriter {
+  return createTelemetryWriter({
+    clock, tellsFigures: true, ...(tracing === undefined ? {} : { spans: { capacity: tracing.capacity } }), ...(running === undefined ? {} : { related: running }),
+    ...(logs === undefined ? {} : { logs: { capacity: logs.capacity, limits: { body: logs.body, attribute: logs.attribute } } }),
+  });
+}
+
+/** A log whose lines belong to the span that runs. */
+function related(log: Log, running: () => LogFields): Log {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields): void => log[level](message, { ...running(), ...fields });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (component, fields) => related(log.child(component, fields), running) };
 }
 
 /** What belongs to no network. */

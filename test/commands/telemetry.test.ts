@@ -1,3 +1,4 @@
+import { release } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { houseMetrics } from "../../src/kernel/telemetry/house-metrics.ts";
 import { familyName } from "../../src/kernel/telemetry/exposition/naming.ts";
@@ -97,6 +98,25 @@ describe("the catalogue of the house", () => {
   });
 });
 
+describe("the resource", () => {
+  it("of all three signals says by the conventions what runs where, and which of them", () => {
+    for (const received of [points, receiver.logs(), receiver.spans()]) {
+      expect(received[0]?.schemaUrl).toMatch(/^https:\/\/opentelemetry\.io\/schemas\/\d+\.\d+\.\d+$/);
+      expect(received[0]?.resource).toMatchObject({
+        "service.name": "steward", "service.version": "0.1.0", "telemetry.sdk.name": "opentelemetry", "telemetry.sdk.language": "nodejs", "telemetry.sdk.version": expect.stringMatching(/^\d+\.\d+\.\d+$/) as string,
+        "host.arch": process.arch === "x64" ? "amd64" : process.arch, "os.description": expect.stringContaining(release()) as string,
+      });
+    }
+  });
+
+  it("names the process in logs and spans, and nowhere among metrics", () => {
+    for (const received of [receiver.logs(), receiver.spans()]) expect(received[0]?.resource["process.pid"]).toBeGreaterThan(1);
+    expect(points[0]?.resource).not.toHaveProperty(["process.pid"]);
+    expect(scraped).not.toMatch(/process_pid/);
+    expect(scraped.match(/^target_info\{.*$/gm)).toHaveLength(1);
+  });
+});
+
 describe("requests", () => {
   it("are counted by route, method, protocol and outcome", () => {
     expect(answered({ route: "/api/v1/documents", method: "GET", protocol: "rest", code: "200" })).toBe(1);
@@ -142,7 +162,7 @@ describe("tokens", () => {
 describe("lines of the log", () => {
   it("reach the receiver, those before the exporter was there too, with the process's resource", () => {
     const state = receiver.logs().find((record) => record.body === "state");
-    expect(state).toMatchObject({ severity: "info", severityNumber: 9, resource: { "service.name": "steward", "service.version": "0.1.0" } });
+    expect(state).toMatchObject({ severity: "INFO", severityNumber: 9, resource: { "service.name": "steward", "service.version": "0.1.0" } });
     expect(receiver.logs().find((record) => record.body === "listening")?.attributes).toMatchObject({ component: "gateway", name: "gateway" });
     expect(receiver.logs().find((record) => record.body === "stopping")?.attributes).toMatchObject({ signal: "SIGTERM" });
   });

@@ -1,4 +1,5 @@
 import { afterAll, expect, it, vi } from "vitest";
+import type { ReceivedSpan } from "../support/otlp/decode.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { parseExposition } from "../kernel/telemetry/exposition-parser.ts";
 import { removeTemporaryFolders, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
@@ -83,6 +84,42 @@ it("flows of the first window after a start have the names of the devices, altho
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((node) => node?.startsWith("unverified:") === true || node?.endsWith("CNTRL") === true)).toEqual([]);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("each run of a collector is a trace, with a span below it for each call, and what was logged meanwhile belongs to it", { timeout: 60_000 }, async () => {
+  await using estate = await startEstate();
+  const receiver = await startReceiver({ protocol: "http" });
+  estate.tailscale.faults.next("users", { kind: "status", status: 503 }, 10);
+  const { networks, ...others } = bothNetworks(estate);
+  const [hosted = {}, own2 = {}] = networks as Section[];
+  const config = {
+    ...own(), ...others, networks: [{ ...hosted, http: { retry: { max_attempts: 2, base_delay: "10ms" } } }, own2], tracing: { enabled: true },
+    otlp: { endpoint: receiver.endpoint, metric_interval: "1s", batch: { logs: { export_interval: "100ms" }, traces: { export_interval: "100ms" } } },
+  };
+  const daemon = await startDaemon({ config: JSON.stringify(config) });
+  const found = (name: string, attributes: Readonly<Record<string, unknown>> = {}): ReceivedSpan[] => receiver.spans().filter((span) => span.name === name && Object.entries(attributes).every(([key, value]) => span.attributes[key] === value));
+  await vi.waitFor(() => {
+    for (const name of ["scrape users", "scrape keys", "tailscale.api devices"]) expect(found(name).length, name).toBeGreaterThan(0);
+    expect(receiver.spans().some(({ name, attributes }) => name.startsWith("headscale.api ") && attributes["svc.provider"] === "headscale")).toBe(true);
+    expect(receiver.logs().some(({ body, attributes }) => body === "collector failed" && attributes["name"] === "users")).toBe(true);
+    expect(receiver.logs().some(({ name }) => name === "vpn.key.expiring")).toBe(true);
+  }, { timeout: 40_000, interval: 200 });
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  const hostedSpans = { "vpn.network": "corp.test" };
+  const [devices] = found("scrape devices", hostedSpans);
+  expect(devices).toMatchObject({ kind: 1, parentSpanId: "", status: 0, attributes: { ...hostedSpans, "svc.provider": "tailscale", "vpn.collector": "devices" }, resource: { "service.name": "steward" } });
+  const call = found("tailscale.api devices").find(({ traceId }) => traceId === devices?.traceId);
+  expect(call).toMatchObject({ kind: 3, parentSpanId: devices?.spanId, status: 0, attributes: { ...hostedSpans, endpoint: "devices", "http.response.status_code": 200 } });
+  expect(call?.startMs).toBeGreaterThanOrEqual((devices?.startMs ?? 0) - 1);
+  expect(call?.endMs).toBeLessThanOrEqual((devices?.endMs ?? 0) + 1);
+  const [users] = found("scrape users", hostedSpans);
+  expect(users).toMatchObject({ status: 2, attributes: { "error.type": expect.any(String) as string } });
+  expect(found("tailscale.api users").find(({ traceId }) => traceId === users?.traceId)).toMatchObject({ status: 2, attributes: { "http.response.status_code": 503, "http.request.resend_count": 1 } });
+  const line = receiver.logs().find(({ body, attributes }) => body === "collector failed" && attributes["name"] === "users");
+  expect(line).toMatchObject({ traceId: users?.traceId, spanId: users?.spanId });
+  const keys = new Set(found("scrape keys").map(({ traceId }) => traceId));
+  expect(receiver.logs().filter(({ name }) => name === "vpn.key.expiring").every(({ traceId }) => keys.has(traceId))).toBe(true);
+  await receiver.close();
 });
 
 it("a run that hangs makes its collector stale and no success, before it is given up", { timeout: 60_000 }, async () => {

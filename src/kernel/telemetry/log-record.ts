@@ -17,7 +17,7 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 
 /** A record of the catalogue; attributes that are not on the row stay out. */
-export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { nowMs, limits }: { nowMs: number; limits: LogLimits }): WireLog {
+export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { nowMs, limits, trace }: { nowMs: number; limits: LogLimits; trace?: TraceIds | undefined }): WireLog {
   const attributes: Record<string, AttributeValue> = {};
   const cutter = new Cutter();
   for (const name of row.attributes) {
@@ -26,13 +26,13 @@ export function recordOfRow(scope: number, row: AnyLogRow, fields: LogFields, { 
   }
   const name = row.family && fields.type !== undefined ? `${row.name}.${fields.type}` : row.name;
   const body = cutter.cut("body", fields.body, limits.body);
-  return { scope, name, severity: fields.severity ?? row.severity, body, attributes, timeMs: fields.timeMs ?? nowMs, observedMs: fields.observedMs, trace: undefined, ...cutter.said() };
+  return { scope, name, severity: fields.severity ?? row.severity, body, attributes, timeMs: fields.timeMs ?? nowMs, observedMs: fields.observedMs, trace, ...cutter.said() };
 }
 
 /** A line of the log. Errors are said in the words of the semantic conventions, other structures as JSON. */
 export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): WireLog {
   const { trace_id: traceId, span_id: spanId, error, ...rest } = line.attributes;
-  const trace = traceOf(traceId, spanId);
+  const trace = traceOf(line.attributes);
   const named = { ...rest, ...(trace === undefined ? { trace_id: traceId, span_id: spanId } : {}), component: line.component, ...exceptionOf(error) };
   const attributes: Record<string, AttributeValue> = {};
   const cutter = new Cutter();
@@ -44,7 +44,8 @@ export function recordOfLine(scope: number, line: LogLine, limits: LogLimits): W
   return { scope, name: "", severity: line.level, body, attributes, timeMs: line.timeMs, observedMs: undefined, trace, ...cutter.said() };
 }
 
-function traceOf(traceId: unknown, spanId: unknown): TraceIds | undefined {
+/** The span that fields of a log line name; undefined when they name none. */
+export function traceOf({ trace_id: traceId, span_id: spanId }: Readonly<Record<string, unknown>>): TraceIds | undefined {
   if (typeof traceId !== "string" || typeof spanId !== "string") return undefined;
   return TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId } : undefined;
 }

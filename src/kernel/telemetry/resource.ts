@@ -1,10 +1,13 @@
-/** The resource of the process, by the names of the semantic conventions. */
+/** The resource of the process, by the names and values of OpenTelemetry's semantic conventions. */
 import { createHash } from "node:crypto";
-import { arch, hostname, platform, release } from "node:os";
+import { readFileSync } from "node:fs";
+import { arch, hostname, platform, release, type } from "node:os";
 import type { Attributes } from "./types.ts";
 
 /** What a resource is made from. */
 export interface ResourceOptions {
+  /** `service.version`. */
+  readonly version: string;
   /** `service.instance.id`; the host's name unless given. */
   readonly instanceId?: string;
   /** False leaves the host's name out and hashes the instance id made from it. */
@@ -15,18 +18,51 @@ export interface ResourceOptions {
 
 const HASH_CHARACTERS = 12;
 
-/** The resource of metrics. The version is not on it: `svc.build_info` carries it, so that an update ends no series. */
-export function processResource(options: ResourceOptions = {}): Attributes {
+/** The conventions' names where they differ from Node's. */
+const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = { x64: "amd64", arm: "arm32", ia32: "x86" };
+const SYSTEMS: Readonly<Partial<Record<string, string>>> = { win32: "windows", sunos: "solaris" };
+
+/** The resource of metrics, and with `processIdentity` that of logs and spans. The telemetry thread adds `telemetry.sdk.*`, which only it loads. */
+export function processResource(options: ResourceOptions): Attributes {
   const { hostnames = true, attributes = {} } = options;
   const host = hostname();
   const shownHost = hostnames ? host : createHash("sha256").update(host).digest("hex").slice(0, HASH_CHARACTERS);
   const own = Object.entries(attributes).filter(([name]) => !name.startsWith("service.") || name === "service.namespace");
   return {
     ...Object.fromEntries(own),
-    "service.name": "steward", "service.instance.id": options.instanceId ?? shownHost,
-    "telemetry.sdk.name": "opentelemetry", "telemetry.sdk.language": "nodejs",
-    "os.type": platform(), "os.version": release(), "host.arch": arch(), "process.pid": process.pid, "process.executable.name": "steward",
+    "service.name": "steward", "service.version": options.version, "service.instance.id": options.instanceId ?? shownHost,
+    "os.type": SYSTEMS[platform()] ?? platform(), "os.version": release(), "os.description": osDescription(),
+    "host.arch": hostArchitecture(arch()), "process.executable.name": "steward",
     "process.runtime.name": "nodejs", "process.runtime.version": process.versions.node,
     ...(hostnames ? { "host.name": host } : {}),
   };
+}
+
+/** What logs and spans say beside the resource. Metrics do not: with each restart their `target_info` would be another series. */
+export function processIdentity(): Attributes {
+  return { "process.pid": process.pid };
+}
+
+/** `host.arch` for an architecture as Node names it. */
+export function hostArchitecture(architecture: string): string {
+  return ARCHITECTURES[architecture] ?? architecture;
+}
+
+/** The distribution, where os-release(5) names one, and the kernel. No name of the host, which `uname` would have. */
+function osDescription(): string {
+  const kernel = `${type()} ${release()}`;
+  const distribution = distributionName();
+  return distribution === undefined ? kernel : `${distribution} (${kernel})`;
+}
+
+function distributionName(): string | undefined {
+  for (const file of ["/etc/os-release", "/usr/lib/os-release"]) {
+    try {
+      const name = /^PRETTY_NAME=(["']?)(.+)\1$/m.exec(readFileSync(file, "utf8"))?.[2];
+      if (name !== undefined) return name;
+    } catch {
+      // Not every system has the file.
+    }
+  }
+  return undefined;
 }

@@ -4,10 +4,13 @@ import { PerformanceObserver } from "node:perf_hooks";
 import { GCProfiler, getHeapStatistics } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import * as self from "./self-metrics.ts";
+import { watchOpenFiles } from "./open-files.ts";
 import type { Scope } from "./types.ts";
 
 const MICROSECONDS = 1_000_000;
 const MILLISECONDS = 1_000;
+/** Fixed, so that a step of the clock does not look like a restart. */
+const STARTED_SECONDS = performance.timeOrigin / MILLISECONDS;
 /** So many collections are kept by the profiler before their sizes are added up. */
 const MOST_COLLECTIONS = 100;
 
@@ -15,6 +18,7 @@ const MOST_COLLECTIONS = 100;
 export function reportProcess(scope: Scope, build: { readonly version: string }): Disposable {
   const collections = watchCollections();
   const threads = watchThreads();
+  const openFiles = watchOpenFiles();
   const observer = scope.observe(() => {
     const cpu = process.cpuUsage();
     const memory = process.memoryUsage();
@@ -22,8 +26,14 @@ export function reportProcess(scope: Scope, build: { readonly version: string })
     scope.total(self.processCpuTime, cpu.user / MICROSECONDS, { "cpu.mode": "user" });
     scope.total(self.processCpuTime, cpu.system / MICROSECONDS, { "cpu.mode": "system" });
     scope.gauge(self.processUptime, process.uptime(), {});
+    scope.gauge(self.processStartTime, STARTED_SECONDS, {});
+    scope.gauge(self.processResidentMemory, memory.rss, {});
+    if (openFiles !== undefined) {
+      scope.gauge(self.processOpenFds, openFiles.count(), {});
+      if (openFiles.limit !== undefined) scope.gauge(self.processMaxFds, openFiles.limit, {});
+    }
     scope.gauge(self.up, 1, {});
-    scope.gauge(self.buildInfo, 1, { version: build.version, "runtime.version": process.versions.node });
+    scope.gauge(self.buildInfo, 1, { version: build.version, "runtime.version": process.version });
     scope.total(self.gcCount, count, {});
     scope.total(self.gcPauseTime, seconds, {});
     scope.gauge(self.gcCpuFraction, Math.min(1, (seconds * MICROSECONDS) / Math.max(1, cpu.user + cpu.system)), {});

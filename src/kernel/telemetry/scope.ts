@@ -1,6 +1,6 @@
 /** A scope: the methods that write measurements into its table of series. */
 import type { Clock } from "../base/clock.ts";
-import type { Columns } from "./messages.ts";
+import type { Columns, WireSpan } from "./messages.ts";
 import type { Ceiling } from "./series/ceiling.ts";
 import { Owners } from "./series/owners.ts";
 import type { RowIndex } from "./series/row-index.ts";
@@ -21,6 +21,7 @@ export interface ScopeDeps {
   /** Enough changes of labels wait for a message. */
   readonly due: () => void;
   readonly log: (row: LogRow<string>, fields: LogFields) => void;
+  readonly span: (make: () => Omit<WireSpan, "scope">) => void;
   readonly closed: () => void;
 }
 
@@ -93,6 +94,10 @@ export class SeriesScope implements Scope {
     const fields = { ...options, body, attributes, timeMs: options.timeMs ?? this.#deps.clock.now() };
     const shown = this.spec.redact?.log ? this.spec.redact.log(row, fields) : fields;
     if (shown) this.#deps.log(row as unknown as LogRow<string>, shown);
+  }
+
+  span(make: () => Omit<WireSpan, "scope">): void {
+    if (!this.#closed) this.#deps.span(make);
   }
 
   observe(collect: () => void): Disposable {

@@ -6,6 +6,7 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** RESOLUTIONS M33: the row stays, without a made-up number. */
 const NO_VALUE = "the runtime knows the value; Node does not";
 const PULLED = "scrape.enabled";
+const LINUX = "on Linux";
 
 const self = { group: "Self-observability" } as const;
 
@@ -13,6 +14,14 @@ const self = { group: "Self-observability" } as const;
 export const processCpuTime: Row<"cpu.mode", "counter"> = defineMetric({ ...self, name: "process.cpu.time", kind: "counter", unit: "s", attributes: ["cpu.mode"], help: "CPU seconds by mode (user, system)." });
 /** Age of the process. */
 export const processUptime: Row<never, "gauge"> = defineMetric({ ...self, name: "process.uptime", kind: "gauge", unit: "s", help: "Seconds since process start." });
+/** Resident memory. */
+export const processResidentMemory: Row<never, "gauge"> = defineMetric({ ...self, name: "process.resident_memory", kind: "gauge", unit: "By", help: "Resident memory of the process." });
+/** Descriptors that are open. */
+export const processOpenFds: Row<never, "gauge"> = defineMetric({ ...self, name: "process.open_fds", kind: "gauge", unit: "{file_descriptor}", help: "Open file descriptors, sockets among them.", when: LINUX });
+/** How many descriptors may be open. */
+export const processMaxFds: Row<never, "gauge"> = defineMetric({ ...self, name: "process.max_fds", kind: "gauge", unit: "{file_descriptor}", help: "Most file descriptors that may be open (soft limit).", when: "on Linux, unless unlimited" });
+/** When the process began. */
+export const processStartTime: Row<never, "gauge"> = defineMetric({ ...self, name: "process.start_time", kind: "gauge", unit: "s", help: "Start of the process, in seconds since 1970." });
 /** Always 1. */
 export const up: Row<never, "gauge"> = defineMetric({ ...self, name: "svc.up", kind: "gauge", unit: "1", help: "Always 1." });
 /** Constant 1; the labels are what matters. */
@@ -100,7 +109,7 @@ export const certReloadFailures: Row<"component", "counter"> = defineMetric({ ..
 
 /** The process and its runtime. */
 export const runtimeMetrics: readonly AnyRow[] = catalogue([
-  processCpuTime, processUptime, up, buildInfo, gcCount, gcPauseTime, maxProcs, heapAlloc, heapSys, memorySys, workers, memoryAlloc, heapInuse, gcCpuFraction,
+  processCpuTime, processUptime, processResidentMemory, processOpenFds, processMaxFds, processStartTime, up, buildInfo, gcCount, gcPauseTime, maxProcs, heapAlloc, heapSys, memorySys, workers, memoryAlloc, heapInuse, gcCpuFraction,
   heapObjects, stackInuse, gcNextTarget,
 ]);
 

@@ -1,4 +1,4 @@
-/** Spans of requests: made by the official SDK in the thread that answers, handed on when they have ended. */
+/** Spans of requests, runs and calls: made by the official SDK in the thread that answers, handed on when they have ended. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api";
 import type { Attributes, Context, Span, SpanContext, Tracer } from "@opentelemetry/api";
@@ -31,15 +31,40 @@ export interface RequestSpan {
   end(ended: EndedRequest): void;
 }
 
+/** A call of somebody else that is over. */
+export interface EndedCall {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  /** Milliseconds since 1970. */
+  readonly beganMs: number;
+  readonly endedMs: number;
+  /** `error.type`; undefined when it went well. */
+  readonly failed: string | undefined;
+}
+
+/** A piece of work that no request began. */
+export interface Work<T> {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  /** `error.type` of a result; undefined for a good one. */
+  readonly failed: (result: T) => string | undefined;
+}
+
 /** Makes spans. */
 export interface Tracing {
   begin(request: BegunRequest): RequestSpan;
+  /** Runs with a trace of its own, to which log lines and calls below it belong. */
+  work<T>(work: Work<T>, run: () => Promise<T>): Promise<T>;
+  /** Makes the span of a call, below what runs. */
+  called(call: EndedCall): void;
   /** The fields of the span that the running code belongs to, for `RootLog.relate`. Nothing once that span has ended. */
   fields(): LogFields;
 }
 
 const TRACER = "steward";
 const NOTHING: LogFields = {};
+/** The span that the running code belongs to, whoever made it. */
+const running = new AsyncLocalStorage<{ readonly span: Span; readonly fields: LogFields }>();
 /** What a span may hold, so that none is larger than a message should be. */
 const LIMITS = { attributeValueLengthLimit: 1_024, attributeCountLimit: 64, linkCountLimit: 8 };
 
@@ -52,20 +77,48 @@ export function createTracing(options: TracingOptions, ship: (make: () => Omit<W
     shutdown: () => Promise.resolve(),
   };
   const tracer = new TracerProvider({ sampler: samplerOf(options), spanLimits: LIMITS, spanProcessors: [processor] }).getTracer(TRACER);
-  const running = new AsyncLocalStorage<{ readonly span: Span; readonly fields: LogFields }>();
   return {
     begin(request) {
       const span = startSpan(tracer, request, options.remoteParent);
-      const { traceId, spanId } = span.spanContext();
-      const fields = span.isRecording() ? { trace_id: traceId, span_id: spanId } : NOTHING;
+      const fields = fieldsOf(span);
       return { fields, run: (serve) => running.run({ span, fields }, serve), end: (ended) => endSpan(span, request, ended) };
     },
-    fields() {
-      const store = running.getStore();
-      // What a request left behind, such as a job, goes on after it.
-      return store?.span.isRecording() === true ? store.fields : NOTHING;
+    async work(work, run) {
+      const span = tracer.startSpan(work.name, { kind: SpanKind.INTERNAL, attributes: work.attributes }, ROOT_CONTEXT);
+      let failed: string | undefined = "_OTHER";
+      try {
+        const result = await running.run({ span, fields: fieldsOf(span) }, run);
+        failed = work.failed(result);
+        return result;
+      } finally {
+        if (failed !== undefined) fail(span, failed);
+        span.end();
+      }
     },
+    called({ name, attributes, beganMs, endedMs, failed }) {
+      const parent = running.getStore()?.span;
+      const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, startTime: beganMs }, parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent));
+      if (failed !== undefined) fail(span, failed);
+      span.end(endedMs);
+    },
+    fields: runningFields,
   };
+}
+
+/** `trace_id` and `span_id` of the span that the running code belongs to. Nothing once that has ended: what a request left behind, such as a job, goes on after it. */
+export function runningFields(): LogFields {
+  const store = running.getStore();
+  return store?.span.isRecording() === true ? store.fields : NOTHING;
+}
+
+function fieldsOf(span: Span): LogFields {
+  const { traceId, spanId } = span.spanContext();
+  return span.isRecording() ? { trace_id: traceId, span_id: spanId } : NOTHING;
+}
+
+function fail(span: Span, errorType: string): void {
+  span.setAttribute("error.type", errorType);
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 function isSampled(span: ReadableSpan): boolean {

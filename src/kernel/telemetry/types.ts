@@ -1,4 +1,5 @@
 /** The shapes of telemetry: catalogue rows, scopes, sweeps, and what is known about series and delivery (KERNEL §1.6, §3). */
+import type { WireSpan } from "./messages.ts";
 
 /** What a metric is: a level, a sum that only grows, a sum that goes both ways, or a distribution. */
 export type Kind = "gauge" | "counter" | "updown" | "histogram";
@@ -95,7 +96,7 @@ export interface ScopeSpec {
   /** Unique among the scopes of a thread. The first scope of the first thread is the process's. */
   readonly name: string;
   readonly resource: Attributes;
-  /** Further resource attributes of log records, e.g. `service.version`, which metrics carry as `svc.build_info`. */
+  /** Further resource attributes of log records and spans, e.g. `process.pid`, which differs with each start. */
   readonly logResource?: Attributes;
   /** Attributes of every series and record of the scope. */
   readonly constants: Attributes;
@@ -125,6 +126,8 @@ export interface Scope {
   sweep(owner: string, options?: SweepOptions): Sweep;
   /** Ships a log record. Without a log exporter it is nothing. */
   log<A extends string>(row: LogRow<A>, body: string, attributes: Values<NoInfer<A>>, options?: LogOptions): void;
+  /** Ships a span that has ended; `make` is not called for one that would be dropped. Without a trace exporter it is nothing. */
+  span(make: () => Omit<WireSpan, "scope">): void;
   /** Runs just before a snapshot is taken, synchronously; for levels that cost nothing to read. */
   observe(collect: () => void): Disposable;
   /** Live series of a metric. */

@@ -6,10 +6,10 @@ import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
-import type { LogLine } from "../base/log.ts";
-import { defaultLogLimits, recordOfLine, recordOfRow } from "./log-record.ts";
+import type { LogFields as BaseLogFields, LogLine } from "../base/log.ts";
+import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-record.ts";
 import type { LogLimits } from "./log-record.ts";
-import type { WireLog, WireRow, WireSpan, WriterFigures, WriterMessage, WriterReply } from "./messages.ts";
+import type { TraceIds, WireLog, WireRow, WireSpan, WriterFigures, WriterMessage, WriterReply } from "./messages.ts";
 import { LABELS_PER_MESSAGE, LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { OutboxStatus } from "./outbox.ts";
@@ -29,6 +29,8 @@ export interface WriterOptions {
   readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
   /** The same for spans. */
   readonly spans?: { readonly capacity: number };
+  /** `trace_id` and `span_id` of what runs, which records of the catalogue then belong to. */
+  readonly related?: () => BaseLogFields;
   /** Sends its figures with each snapshot of its first scope; for every writer but the host's own. */
   readonly tellsFigures?: boolean;
 }
@@ -85,6 +87,7 @@ class PortWriter implements TelemetryWriter {
   readonly #rows = new Map<AnyRow, number>();
   readonly #scopes = new Map<string, Placed>();
   readonly #tellsFigures: boolean;
+  readonly #trace: () => TraceIds | undefined;
   readonly #wanted: { readonly logs: boolean; readonly spans: boolean };
   #port: MessagePort | undefined;
   #rowsTold = 0;
@@ -94,6 +97,8 @@ class PortWriter implements TelemetryWriter {
   constructor(options: WriterOptions) {
     this.#clock = options.clock;
     this.#tellsFigures = options.tellsFigures ?? false;
+    const related = options.related ?? ((): BaseLogFields => ({}));
+    this.#trace = () => traceOf(related());
     this.#ceiling = new Ceiling(options.ceiling);
     const { clock, logs, spans } = options;
     this.#limits = logs?.limits ?? defaultLogLimits;
@@ -111,7 +116,8 @@ class PortWriter implements TelemetryWriter {
     const scope: SeriesScope = new SeriesScope(spec, {
       clock: this.#clock, ceiling: this.#ceiling, rowNumber: (row) => this.#rowNumber(row),
       due: () => this.#tellChanges(placed),
-      log: (row, fields) => this.#logs.add(() => recordOfRow(number, row, fields, { nowMs: this.#clock.now(), limits: this.#limits })),
+      log: (row, fields) => this.#logs.add(() => recordOfRow(number, row, fields, { nowMs: this.#clock.now(), limits: this.#limits, trace: this.#trace() })),
+      span: (make) => this.#spans.add(() => ({ ...make(), scope: number })),
       closed: () => this.#close(placed),
     });
     const placed: Placed = { number, scope, unacknowledged: [], told: true, asked: false };

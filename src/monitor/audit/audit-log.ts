@@ -10,11 +10,19 @@ export function summaryOf({ action, target, origin }: Pick<AuditEvent, "action" 
   return `${action}${what === "" ? "" : ` on ${what}`}${origin === "" ? "" : ` via ${origin}`}`;
 }
 
+/** The summary with which and who, and why it failed, in the very texts of the attributes, so that what privacy hides there is found here. */
+function bodyOf(event: AuditEvent): string {
+  const { actor, target, error } = event;
+  const which = target.name || target.id;
+  const who = actor.login || actor.displayName || actor.id;
+  return `${summaryOf(event)}${which === "" ? "" : ` of ${which}`}${who === "" ? "" : ` by ${who}`}${error === "" ? "" : `, which failed: ${error}`}`;
+}
+
 /** Writes the record; one that carries an error is a warning. */
 export function logAuditEvent(scope: Pick<Scope, "log">, event: AuditEvent): void {
   const { actor, target } = event;
   const timeMs = (event.time ?? event.logged)?.ms;
-  scope.log(configAuditRecord, summaryOf(event), {
+  scope.log(configAuditRecord, bodyOf(event), {
     "vpn.audit.action": event.action, "vpn.audit.origin": event.origin, "vpn.audit.event_group_id": event.groupId,
     "user.id": actor.id, "user.name": actor.login, "user.full_name": actor.displayName, "vpn.actor.type": actor.type,
     "vpn.target.id": target.id, "vpn.target.name": target.name, "vpn.target.type": target.type, "vpn.target.property": target.property,

@@ -67,5 +67,5 @@ function showRisk({ section, wildcardSources, wildcardDestinations, unrestricted
   sweep.gauge(aclWildcardRules, wildcardDestinations, { ...labels, "vpn.acl.position": "dst" });
   sweep.gauge(aclUnrestrictedRules, unrestricted, labels);
   sweep.gauge(aclPostureGatedRules, postureGated, labels);
-  for (const rule of riskyRules) scope.log(aclRiskyRuleRecord, `a rule of ${section} lets every source reach every destination`, { ...labels, "vpn.acl.rule": rule });
+  for (const rule of riskyRules) scope.log(aclRiskyRuleRecord, `a rule of ${section} lets every source reach every destination: ${rule}`, { ...labels, "vpn.acl.rule": rule });
 }

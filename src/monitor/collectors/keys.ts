@@ -78,11 +78,17 @@ function sayKey(deps: CollectorDeps, { sweep }: Tick, key: Key): void {
   sweep.gauge(keyTagScope, Number(restricted), { ...identity, "vpn.key.tag_scope": "restricted" });
 }
 
-function sayScopes({ scope }: CollectorDeps, sweep: Tick["sweep"], { scopes }: Key, identity: KeyIdentity): void {
+function sayScopes({ scope }: CollectorDeps, sweep: Tick["sweep"], key: Key, identity: KeyIdentity): void {
+  const { scopes } = key;
   const highest = scopeClass(scopes);
   sweep.gauge(keyScopes, scopes.length, identity);
   for (const each of scopeClasses) sweep.gauge(keyScopeClass, Number(each === highest), { ...identity, "vpn.key.scope_class": each });
-  scope.log(keyScopesRecord, `scopes of the credential: ${scopes.length}`, { ...identity, "vpn.key.scope_values": scopes.join(",") });
+  scope.log(keyScopesRecord, `scopes of ${titleOf(key)}: ${scopes.join(",")}`, { ...identity, "vpn.key.scope_values": scopes.join(",") });
+}
+
+/** The key in a record's body, in the very texts of its attributes, so that what privacy hides there is found here: `the auth key k1 (ci)`. */
+function titleOf({ type, id, description }: Key): string {
+  return `the ${type} key ${id}${description === "" ? "" : ` (${description})`}`;
 }
 
 function warnOfExpiry({ scope, annotations, network }: CollectorDeps, { nowMs, expiryWarnMs }: { readonly nowMs: number; readonly expiryWarnMs: number }, key: Key): void {
@@ -90,7 +96,7 @@ function warnOfExpiry({ scope, annotations, network }: CollectorDeps, { nowMs, e
   const leftMs = (expiresMs ?? 0) - nowMs;
   if (expiresMs === undefined || leftMs <= 0 || leftMs > expiryWarnMs) return;
   const seconds = String(Math.floor(leftMs / 1_000));
-  scope.log(keyExpiringRecord, `the key expires in ${seconds} s`, { ...identityOf(key), "vpn.key.expires_in_seconds": seconds });
+  scope.log(keyExpiringRecord, `${titleOf(key)}${key.owner === "" ? "" : ` of ${key.owner}`} expires in ${seconds} s`, { ...identityOf(key), "vpn.key.expires_in_seconds": seconds });
   // Keys of two types may have one id (Headscale).
   annotations.tell({ category: "expiry", timeMs: nowMs, tags: ["key", key.type], identity: `${network}/key/${key.type}/${key.id}/${expiresMs}`, text: `Key ${key.id} of type ${key.type} expires on ${dayOf(expiresMs)}.` });
 }

@@ -41,5 +41,5 @@ function show(app: OAuthApp, { scope }: CollectorDeps, { sweep, nowMs }: Tick): 
   const highest = scopeClass(app.scopes);
   for (const each of scopeClasses) sweep.gauge(oauthAppScopeClass, Number(each === highest), { ...labels, "vpn.oauth_app.scope_class": each });
   if (app.createdMs !== undefined) scope.record(oauthAppsAge, secondsSince(app.createdMs, nowMs), {});
-  scope.log(oauthAppInfoRecord, "OAuth application", { ...labels, "vpn.oauth_app.scope_values": app.scopes.join(","), "vpn.oauth_app.node_attribute_count": String(app.nodeAttributes.length) });
+  scope.log(oauthAppInfoRecord, `OAuth application ${app.id} (${app.name}) with ${app.nodeAttributes.length} node attributes, scopes: ${app.scopes.join(",")}`, { ...labels, "vpn.oauth_app.scope_values": app.scopes.join(","), "vpn.oauth_app.node_attribute_count": String(app.nodeAttributes.length) });
 }

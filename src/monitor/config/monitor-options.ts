@@ -6,6 +6,7 @@ import type { Environment } from "../../kernel/config/key.ts";
 import { otlpLogAttributeBytes, otlpLogBodyBytes } from "../../kernel/config/otlp-keys.ts";
 import { batchSettings, exporterOptions, metricIntervalMs, stdoutOptions } from "../../kernel/config/otlp-options.ts";
 import { resourceAttributes } from "../../kernel/config/resource-keys.ts";
+import { tracingEnabled, tracingSampler, tracingSamplerArg } from "../../kernel/config/tracing-keys.ts";
 import { QUEUE_CAPACITY } from "../../kernel/telemetry/messages.ts";
 import { processResource } from "../../kernel/telemetry/resource.ts";
 import { sendSecret } from "../../kernel/threads/secrets.ts";
@@ -36,8 +37,8 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
   const { filePath, ...stores } = readKeyGroup(config, checkpoint);
   return {
     version: facts.version, networks: networkOptions(config), several: config.list(networks).length > 1,
-    privacy: privacyOptions, resource: resourceOf(config, privacyOptions, facts.environment),
-    logs: logOptions(config), metricIntervalMs: metricIntervalMs(config),
+    privacy: privacyOptions, resource: resourceOf(config, privacyOptions, facts),
+    logs: logOptions(config), ...tracingOptions(config), metricIntervalMs: metricIntervalMs(config),
     checkpoint: { ...stores, filePath: filePath === "" ? join(facts.stateDirectory, CHECKPOINT_FILE) : resolve(filePath), isDefault: filePath === "" },
     versionChecks: { devices: config.get(deviceVersions.enabled), url: config.get(deviceVersions.url), ...readKeyGroup(config, versionChecks) },
     annotations: annotationOptions(config), selfObservability: readKeyGroup(config, selfObservability),
@@ -45,16 +46,21 @@ export function monitorOptions(config: Config, facts: MonitorFacts): MonitorOpti
   };
 }
 
-function resourceOf(config: Config, { hostnames }: PrivacyOptions, environment: Environment): MonitorOptions["resource"] {
+function resourceOf(config: Config, { hostnames }: PrivacyOptions, { version, environment }: MonitorFacts): MonitorOptions["resource"] {
   const attributes = resourceAttributes(config, environment);
   const instanceId = config.get(selfObservability.instanceId);
   const namespace = attributes["service.namespace"];
-  return { ...processResource({ hostnames, attributes, ...(instanceId === "" ? {} : { instanceId }) }), ...(namespace === undefined ? {} : { "service.namespace": namespace }) };
+  return { ...processResource({ version, hostnames, attributes, ...(instanceId === "" ? {} : { instanceId }) }), ...(namespace === undefined ? {} : { "service.namespace": namespace }) };
 }
 
 function logOptions(config: Config): MonitorOptions["logs"] {
   if (exporterOptions(config, "logs") === undefined && stdoutOptions(config, "logs") === undefined) return undefined;
   return { capacity: batchSettings(config, "logs").capacity || QUEUE_CAPACITY, body: config.get(otlpLogBodyBytes), attribute: config.get(otlpLogAttributeBytes) };
+}
+
+function tracingOptions(config: Config): Pick<MonitorOptions, "tracing"> {
+  if (!config.get(tracingEnabled) || (exporterOptions(config, "traces") === undefined && stdoutOptions(config, "traces") === undefined)) return {};
+  return { tracing: { capacity: batchSettings(config, "traces").capacity || QUEUE_CAPACITY, sampler: config.get(tracingSampler), ratio: config.get(tracingSamplerArg) } };
 }
 
 function annotationOptions(config: Config): AnnotationOptions | undefined {

@@ -52,10 +52,10 @@ export function createFlowLog(scope: Pick<Scope, "log">, options: Pick<FlowLogOp
       else current = Object.assign(windowed, { endMs: windowEndMs, count: 0 });
     },
     connection(flow, facts) {
-      write(`${flow.kind.type} ${flow.kind.transport} connection`, { ...reporterAttributes(facts), ...connectionAttributes(flow), ...counterAttributes(flow.connection) }, facts);
+      write(connectionBody(flow), { ...reporterAttributes(facts), ...connectionAttributes(flow), ...counterAttributes(flow.connection) }, facts);
     },
     record(connections, sums, facts) {
-      write(`${connections} connections`, { ...reporterAttributes(facts), "vpn.connections": connections, ...counterAttributes(sums) }, facts);
+      write(`${connections} connections seen by ${facts.hostname ?? facts.record.nodeId}: ${bytesText(sums)}`, { ...reporterAttributes(facts), "vpn.connections": connections, ...counterAttributes(sums) }, facts);
     },
     withheld() {
       const count = withheld;
@@ -63,6 +63,21 @@ export function createFlowLog(scope: Pick<Scope, "log">, options: Pick<FlowLogOp
       return count;
     },
   };
+}
+
+// In the very texts of the attributes, so that what privacy hides there is found here.
+function connectionBody({ connection, kind, source, destination }: EnrichedFlow): string {
+  return `${kind.type} ${kind.transport} connection from ${endText(connection.source, source.node)} to ${endText(connection.destination, destination.node)}: ${bytesText(connection)}`;
+}
+
+function endText(end: Endpoint | undefined, node: string | undefined): string {
+  const port = portOf(end);
+  const named = node === undefined || node === end?.host.address ? "" : ` (${node})`;
+  return end === undefined ? (node ?? "unknown") : `${end.host.address}${port === undefined ? "" : ` port ${port}`}${named}`;
+}
+
+function bytesText({ txBytes, rxBytes }: Counters): string {
+  return `${txBytes} bytes sent, ${rxBytes} received`;
 }
 
 // When it happened, not when it was heard of: a record may come minutes after its window.

@@ -64,7 +64,7 @@ function countRequest(scope: Scope, request: ApiRequest, recorder: string): void
 
 function logRequest(scope: Scope, request: ApiRequest, recorder: string): void {
   const { source, command } = request;
-  scope.log(k8sApiRequestRecord, `${request.verb} ${request.resource || request.path}${request.subresource === "" ? "" : `/${request.subresource}`}`, {
+  scope.log(k8sApiRequestRecord, requestBody(request), {
     "vpn.k8s.verb": request.verb, "vpn.k8s.resource": given(request.resource), "vpn.k8s.subresource": given(request.subresource), "vpn.k8s.api_group": given(request.apiGroup),
     "vpn.k8s.namespace": given(request.namespace), "vpn.k8s.object_name": given(request.objectName), "vpn.k8s.path": given(request.path), "vpn.k8s.label_selector": given(request.labelSelector),
     "vpn.k8s.field_selector": given(request.fieldSelector), "vpn.k8s.user_agent": given(request.userAgent), "vpn.k8s.user": given(source.user), "vpn.k8s.src_node": given(source.node),
@@ -74,10 +74,26 @@ function logRequest(scope: Scope, request: ApiRequest, recorder: string): void {
   }, request.timeMs === undefined ? {} : { timeMs: request.timeMs });
 }
 
+// In the very texts of the attributes, so that what privacy hides there is found here.
+function requestBody({ verb, resource, path, subresource, namespace, objectName, source, command }: ApiRequest): string {
+  const object = [resource || path, subresource].filter((part) => part !== "").join("/");
+  const where = `${objectName === "" ? "" : ` ${objectName}`}${namespace === "" ? "" : ` in ${namespace}`}`;
+  const run = command.length === 0 ? "" : `: ${command.join(" ")}`;
+  return `${verb} ${object}${where}${byText(source)}${run}`;
+}
+
+function sessionBody({ type, namespace, pod, container, source, command }: Session): string {
+  return `${type} in ${namespace}/${pod}${container === "" ? "" : `, container ${container}`}${byText(source)}${command === "" ? "" : `: ${command}`}`;
+}
+
+function byText({ user, node }: ApiRequest["source"]): string {
+  return `${user === "" ? "" : ` by ${user}`}${node === "" ? "" : ` from ${node}`}`;
+}
+
 function countSession(scope: Scope, session: Session, recorder: string): void {
   const commandClass = commandClassOf(session.command);
   scope.add(k8sSessionStarted, 1, { "vpn.k8s.session_type": session.type, "vpn.k8s.namespace": session.namespace, "vpn.k8s.command_class": commandClass, "vpn.k8s.user": session.source.user || UNKNOWN });
-  scope.log(k8sSessionRecord, `${session.type} in ${session.namespace}/${session.pod}`, {
+  scope.log(k8sSessionRecord, sessionBody(session), {
     "vpn.k8s.session_type": session.type, "vpn.k8s.namespace": given(session.namespace), "vpn.k8s.pod": given(session.pod), "vpn.k8s.container": given(session.container),
     "vpn.k8s.command": given(session.command), "vpn.k8s.command_class": commandClass, "vpn.k8s.user": given(session.source.user), "vpn.k8s.src_node": given(session.source.node), "vpn.k8s.recorder": given(recorder),
   }, session.timeMs === undefined ? {} : { timeMs: session.timeMs });

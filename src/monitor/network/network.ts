@@ -33,6 +33,7 @@ import { createCallLedger, type CallLedger, type EndpointCalls } from "./call-le
 import { createCallReports, type CallReports } from "./call-reports.ts";
 import { networkName } from "./network-name.ts";
 import { reportNetwork } from "./network-report.ts";
+import { noTraces, type NetworkTraces, type OpenTraces } from "./traces.ts";
 import { networkScope, type OpenScope, type ScopeFacts } from "./network-scope.ts";
 
 /** The collector that fills the cache which others take names from, and how long those wait for its first good run. */
@@ -46,8 +47,10 @@ export type OpenProvider = (options: NetworkOptions, deps: { readonly log: Log; 
 export interface NetworkDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly facts: ScopeFacts & { readonly metricIntervalMs: number };
+  readonly facts: ScopeFacts & { readonly metricIntervalMs: number; readonly version: string };
   readonly openScope: OpenScope;
+  /** Undefined: nothing is traced. */
+  readonly openTraces?: OpenTraces | undefined;
   readonly openProvider: OpenProvider;
   readonly collectors: readonly Collector[];
   readonly memory: () => NetworkMemory;
@@ -107,6 +110,8 @@ class IsolatedNetwork {
   readonly #calls: CallReports = createCallReports();
   readonly #ledger: CallLedger;
   #told: Told = {};
+  /** The question for the network's name comes before its scope, and has no span. */
+  #traces: NetworkTraces = noTraces;
   #provider: Provider | undefined;
   #registered: readonly Registered[] = [];
   #opened: Opened | undefined;
@@ -155,6 +160,7 @@ class IsolatedNetwork {
     const observe = (report: CallReport): void => {
       this.#ledger.observe(report);
       this.#calls.observe(report);
+      this.#traces.called(report);
     };
     const provider = openProvider(this.#options, { log, observe });
     this.#provider = provider;
@@ -193,10 +199,11 @@ class IsolatedNetwork {
   }
 
   async #open(provider: Provider, signal: AbortSignal): Promise<Opened> {
-    const { clock, log, facts, openScope } = this.#deps;
+    const { clock, log, facts, openScope, openTraces } = this.#deps;
     const name = await networkName(this.#options.name, provider, { clock, log, signal });
     signal.throwIfAborted();
     const scope = openScope(networkScope(facts, this.#options, name));
+    this.#traces = openTraces?.(scope, this.#options) ?? noTraces;
     const devices = createDeviceCache({ clock });
     const intakes = this.#intakes(name, scope, devices);
     const tracker = createCapabilityTracker({ clock, scope });
@@ -238,7 +245,7 @@ class IsolatedNetwork {
       succeeded();
     };
     return this.#registered.map(({ collector, prepared }) => createCollectorRunner(
-      { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: good, ...(collector.namesDevices ? before : {}) }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
+      { clock, log, scope, tracker, memory, selfObservability: this.#options.selfObservability, succeeded: good, trace: (name, run) => this.#traces.run(name, run), ...(collector.namesDevices ? before : {}) }, collector, prepared, prepared.open({ ...deps, log: log.child("collector", { collector: collector.name }) }),
     ));
   }
 

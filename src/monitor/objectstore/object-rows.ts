@@ -2,7 +2,7 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { constants, createGunzip, createZstdDecompress } from "node:zlib";
 import type { Clock } from "../../kernel/base/clock.ts";
-import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import { StewardError } from "../../kernel/base/errors.ts";
 import { values } from "../../kernel/json/values.ts";
 import type { ByteLimits } from "../options.ts";
 import type { ObjectName, Packing } from "./object-keys.ts";
@@ -95,15 +95,16 @@ async function* unpacked(source: AsyncIterable<Uint8Array>, packing: Packing): A
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (thrown) {
     const error = broken ?? thrown;
-    if (error instanceof ObjectRefused || error instanceof StewardError || !isOfZlib(error)) throw error;
-    throw new ObjectRefused(undefined, `it is no ${packing}: ${toStewardError(error).message}`, { cause: error });
+    if (!isOfZlib(error)) throw error;
+    throw new ObjectRefused(undefined, `it is no whole ${packing}: ${error.message} (${error.code})`, { cause: error });
   } finally {
     decoder.destroy();
   }
 }
 
-function isOfZlib(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
+function isOfZlib(error: unknown): error is Error & { readonly code: string } {
+  if (!(error instanceof Error) || error instanceof StewardError || !("code" in error)) return false;
+  const { code } = error;
   return typeof code === "string" && /^(Z_|ZSTD_|ERR_.*(ZLIB|ZSTD|BUFFER_TOO_LARGE))/.test(code);
 }
 

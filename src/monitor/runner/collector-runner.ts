@@ -37,6 +37,8 @@ export interface CollectorRunnerDeps {
   readonly selfObservability: boolean;
   /** Told of each run that went well. */
   readonly succeeded: (collector: string) => void;
+  /** Makes a trace of a run. */
+  readonly trace?: (collector: string, run: () => Promise<RunOutcome>) => Promise<RunOutcome>;
   /** What the scheduled runs wait for; resolves when they may begin. */
   readonly before?: (signal: AbortSignal) => Promise<void>;
 }
@@ -133,8 +135,13 @@ class Runner implements CollectorRunner {
     };
   }
 
+  runNow(signal: AbortSignal): Promise<RunOutcome> {
+    const run = (): Promise<RunOutcome> => this.#run(signal);
+    return this.#deps.trace?.(this.name, run) ?? run();
+  }
+
   /** How a run ended is remembered here. */
-  async runNow(signal: AbortSignal): Promise<RunOutcome> {
+  async #run(signal: AbortSignal): Promise<RunOutcome> {
     const { clock, scope } = this.#deps;
     const began = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
     const round = beginTick(this.#deps, this.name, { signal, staleMs: staleAfterMs(this.#prepared.intervalMs) });

@@ -92,7 +92,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     scope.log(happened, "again", { who: undefined, count: 4 });
     await telemetry.flush(5_000);
     expect(receiver.logs()).toHaveLength(2);
-    expect(receiver.logs()[0]).toMatchObject({ body: "it happened", name: "test.happened", severity: "warn", severityNumber: 13, timeMs: 1_700_000_000_123, attributes: { who: "me", count: 3, "svc.provider": "x" }, resource: { "service.name": "steward", "service.version": "1.2.3" } });
+    expect(receiver.logs()[0]).toMatchObject({ body: "it happened", name: "test.happened", severity: "WARN", severityNumber: 13, timeMs: 1_700_000_000_123, attributes: { who: "me", count: 3, "svc.provider": "x" }, resource: { "service.name": "steward", "service.version": "1.2.3" } });
     expect(receiver.logs()[1]?.attributes).toEqual({ count: 4, "svc.provider": "x" });
     expect(telemetry.status().ledger?.signals.logs).toMatchObject({ requests: 1, items: 2 });
   });

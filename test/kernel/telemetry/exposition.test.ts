@@ -33,6 +33,16 @@ describe("The text of an exposition", () => {
     expect([formatBound(1, "text"), formatBound(1, "openmetrics"), formatBound(0.5, "openmetrics"), formatBound(Number.POSITIVE_INFINITY, "openmetrics"), formatBound(1e21, "openmetrics")]).toEqual(["1", "1.0", "0.5", "+Inf", "1e+21"]);
   });
 
+  it("spells bounds as Prometheus' Go client does, so that a bucket is the same series from either", () => {
+    // Of Go 1.24: strconv.FormatFloat(bound, 'g', -1, 64).
+    const spelt: readonly (readonly [number, string])[] = [
+      [2_592_000, "2.592e+06"], [1_000_000, "1e+06"], [999_999, "999999"], [100_000, "100000"], [604_800, "604800"], [1_234_567.5, "1.2345675e+06"], [67_108_864, "6.7108864e+07"],
+      [0.0001, "0.0001"], [0.00025, "0.00025"], [0.00005, "5e-05"], [1.5e-7, "1.5e-07"], [1e21, "1e+21"], [1e100, "1e+100"], [-2_592_000, "-2.592e+06"], [0, "0"],
+    ];
+    expect(spelt.map(([bound]) => formatBound(bound, "text"))).toEqual(spelt.map(([, text]) => text));
+    expect([2_592_000, 604_800].map((bound) => formatBound(bound, "openmetrics"))).toEqual(["2.592e+06", "604800.0"]);
+  });
+
   it("is chosen by the Accept header", () => {
     expect(acceptedFormat(undefined)).toBe("text");
     expect(acceptedFormat("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1")).toBe("openmetrics");
@@ -58,7 +68,7 @@ describe("A scrape", () => {
       "# TYPE test_duration_seconds histogram", 'test_duration_seconds_bucket{route="/a",vpn_network="n",le="0.1"} 1', 'test_duration_seconds_bucket{route="/a",vpn_network="n",le="1"} 3',
       'test_duration_seconds_bucket{route="/a",vpn_network="n",le="10"} 3', 'test_duration_seconds_bucket{route="/a",vpn_network="n",le="+Inf"} 4', 'test_duration_seconds_sum{route="/a",vpn_network="n"} 21.05', 'test_duration_seconds_count{route="/a",vpn_network="n"} 4',
     ].join("\n"));
-    expect(text).toContain('target_info{service_instance_id="process",service_name="steward",vpn_network="n"} 1\n');
+    expect(text).toMatch(/^target_info\{service_instance_id="process",service_name="steward",telemetry_sdk_language="nodejs",telemetry_sdk_name="opentelemetry",telemetry_sdk_version="\d+\.\d+\.\d+"\} 1$/m);
     const open = await scrape(telemetry, { format: "openmetrics" });
     expect(open).toContain('# TYPE test_requests counter\ntest_requests_total{route="/a",vpn_network="n"} 3\n');
     expect(open).toContain('le="1.0"} 3\n');
@@ -77,6 +87,15 @@ describe("A scrape", () => {
     expect(samples.filter((sample) => sample.name === "test_level_ratio").map((sample) => sample.value)).toEqual([1, 3]);
     await telemetry.flush(5_000);
     expect(telemetry.status().ledger?.exposition.duplicateSeries).toBe(1);
+  });
+
+  it("has one target_info, the process's, however many scopes there are and whoever was opened first", async () => {
+    await using telemetry = await startTelemetry({ pull: true });
+    for (const name of ["net-a", "process", "net-b"]) telemetry.scope(spec(name, { constants: { "vpn.network": name } })).gauge(plainLevel, 1, {});
+    await telemetry.flush(5_000);
+    const info = async (query: object): Promise<unknown[]> => parseExposition(await scrape(telemetry, { format: "openmetrics", ...query })).samples.filter((sample) => sample.name === "target_info").map(({ labels }) => labels["service_instance_id"]);
+    expect(await info({})).toEqual(["process"]);
+    expect(await info({ scopes: ["net-a", "net-b"] })).toEqual(["net-a"]);
   });
 
   it("leaves out a family whose name another kind has, and counts it", async () => {
@@ -167,7 +186,7 @@ describe("A scrape", () => {
 /** The exposition of a process with all reporters of the house. */
 async function scrapeHouse(): Promise<string> {
   await using telemetry = await startTelemetry({ pull: true });
-  const scope = telemetry.scope(spec("process", { resource: processResource() }));
+  const scope = telemetry.scope(spec("process", { resource: processResource({ version: "1.2.3" }) }));
   using _process = reportProcess(scope, { version: "1.2.3" });
   using _pool = reportPool(scope, { status: () => ({ threads: 2, running: 1, queued: 0, limit: 4, crashed: 3 }) });
   using _telemetry = reportTelemetry(scope, telemetry);
@@ -188,7 +207,7 @@ describe("The house's own metrics", () => {
     expect(value("svc_jobs_total")).toBe(1);
     expect(value("process_uptime_seconds")).toBeGreaterThan(0);
     expect(value("process_cpu_time_seconds_total")).toBeGreaterThan(0);
-    expect(samples.find((sample) => sample.name === "svc_build_info_ratio")?.labels).toMatchObject({ version: "1.2.3", runtime_version: process.versions.node });
+    expect(samples.find((sample) => sample.name === "svc_build_info_ratio")?.labels).toMatchObject({ version: "1.2.3", runtime_version: process.version });
     expect(samples.find((sample) => sample.name === "svc_series_active" && sample.labels["metric_name"] === "svc.up")?.value).toBe(1);
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { reportTelemetry } from "../../../src/kernel/telemetry/telemetry-report.ts";
 import type { ErrorClass } from "../../../src/kernel/telemetry/status.ts";
+import { SCHEMA_URL, sdkAttributes } from "../../../src/kernel/telemetry/thread/sdk-resource.ts";
 import type { Receiver } from "../../support/otlp/receiver.ts";
 import { startReceiver } from "../../support/otlp/receiver.ts";
 import { parseExposition } from "./exposition-parser.ts";
@@ -191,8 +192,8 @@ describe.each(["grpc", "http"] as const)("Spans over %s", (protocol) => {
     telemetry.span(() => ({ ...span("GET /a"), context: { ...remote, spanId: "3".repeat(16), isRemote: false }, parent: remote, links: [{ ...remote, spanId: "4".repeat(16) }], status: { code: 2, message: "no" } }));
     await telemetry.flush(5_000);
     expect(receiver.spans()).toEqual([{
-      resource: { "service.name": "steward", "service.instance.id": "process", "service.version": "1.2.3" }, scope: "steward", name: "GET /a", kind: 2,
-      traceId: remote.traceId, spanId: "3".repeat(16), parentSpanId: remote.spanId, traceState: "vendor=value", attributes: { "http.route": "/a" }, status: 2,
+      resource: { "service.name": "steward", "service.instance.id": "process", "service.version": "1.2.3", ...sdkAttributes }, scope: "steward", name: "GET /a", kind: 2,
+      traceId: remote.traceId, spanId: "3".repeat(16), parentSpanId: remote.spanId, traceState: "vendor=value", schemaUrl: SCHEMA_URL, attributes: { "http.route": "/a" }, status: 2,
       links: [{ traceId: remote.traceId, spanId: "4".repeat(16) }], startMs: 1_700_000_000_000, endMs: 1_700_000_001_500,
     }]);
   });

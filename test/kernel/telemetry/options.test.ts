@@ -1,8 +1,9 @@
+import { hostname, release, type } from "node:os";
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/kernel/base/secret.ts";
 import { DeliveryLog } from "../../../src/kernel/telemetry/delivery-log.ts";
 import { compileOptions } from "../../../src/kernel/telemetry/options.ts";
-import { processResource } from "../../../src/kernel/telemetry/resource.ts";
+import { hostArchitecture, processIdentity, processResource } from "../../../src/kernel/telemetry/resource.ts";
 import { emptySignalLedger, noOtherWriters } from "../../../src/kernel/telemetry/status.ts";
 import type { LedgerView, SignalLedger } from "../../../src/kernel/telemetry/status.ts";
 import { classify } from "../../../src/kernel/telemetry/thread/error-class.ts";
@@ -39,11 +40,21 @@ describe("classify", () => {
 
 describe("processResource", () => {
   it("keeps its own service attributes and hides the host's name when asked", () => {
-    const resource = processResource({ hostnames: false, attributes: { "service.name": "mine", team: "a" } });
+    const resource = processResource({ version: "1.2.3", hostnames: false, attributes: { "service.name": "mine", team: "a" } });
     expect(resource).toMatchObject({ "service.name": "steward", team: "a" });
     expect(resource["service.instance.id"]).toMatch(/^[0-9a-f]{12}$/);
     expect(resource["host.name"]).toBeUndefined();
-    expect(resource["service.version"]).toBeUndefined();
+  });
+
+  it("has the conventions' values for the machine, the version of the build, and nothing that a restart changes", () => {
+    const resource = processResource({ version: "1.2.3" });
+    expect(resource).toMatchObject({ "service.version": "1.2.3", "os.type": process.platform, "process.runtime.version": process.versions.node });
+    expect(["x64", "arm64", "arm", "ia32", "riscv64"].map(hostArchitecture)).toEqual(["amd64", "arm64", "arm32", "x86", "riscv64"]);
+    expect(resource["host.arch"]).toBe(hostArchitecture(process.arch));
+    expect(resource["os.description"]).toMatch(new RegExp(`\\b${type()} ${release().replaceAll(".", "\\.")}\\b`));
+    expect(resource["os.description"]).not.toContain(hostname());
+    expect(resource).not.toHaveProperty(["process.pid"]);
+    expect(processIdentity()).toEqual({ "process.pid": process.pid });
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { WireSpan } from "../../../src/kernel/telemetry/messages.ts";
 import type { BegunRequest } from "../../../src/kernel/telemetry/requests.ts";
 import { parseTraceparent } from "../../../src/kernel/telemetry/traceparent.ts";
-import { createTracing } from "../../../src/kernel/telemetry/tracing.ts";
+import { createTracing, runningFields } from "../../../src/kernel/telemetry/tracing.ts";
 import type { Tracing, TracingOptions } from "../../../src/kernel/telemetry/tracing.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -73,6 +73,42 @@ describe("code that answers a request", () => {
     two.end({ code: "200", failed: false });
     expect(await left).toEqual({});
     expect(tracing.fields()).toEqual({});
+  });
+});
+
+describe("the span of a piece of work", () => {
+  const call = { name: "other.api things", attributes: { endpoint: "things" }, beganMs: 1_700_000_000_000, endedMs: 1_700_000_001_500 };
+  const scrape = { name: "scrape things", attributes: { "vpn.collector": "things" } };
+
+  it("begins a trace, to which calls and log lines of meanwhile belong, and no longer", async () => {
+    const { tracing, spans } = open();
+    const fields = await tracing.work({ ...scrape, failed: () => undefined }, async () => {
+      await Promise.resolve();
+      tracing.called({ ...call, failed: undefined });
+      return runningFields();
+    });
+    const [inner, outer] = spans;
+    expect(outer).toMatchObject({ name: "scrape things", kind: 0, parent: undefined, status: { code: 0 }, attributes: scrape.attributes });
+    expect(inner).toMatchObject({ name: "other.api things", kind: 2, status: { code: 0 }, start: [1_700_000_000, 0], end: [1_700_000_001, 500_000_000], context: { traceId: outer?.context.traceId }, parent: { spanId: outer?.context.spanId } });
+    expect(fields).toEqual({ trace_id: outer?.context.traceId, span_id: outer?.context.spanId });
+    expect(runningFields()).toEqual({});
+  });
+
+  it("says what failed by its class, also when it throws", async () => {
+    const { tracing, spans } = open();
+    await tracing.work({ ...scrape, failed: (result: string) => result }, () => Promise.resolve("auth"));
+    await expect(tracing.work({ ...scrape, failed: () => undefined }, () => Promise.reject(new Error("secret")))).rejects.toThrow("secret");
+    tracing.called({ ...call, failed: "timeout" });
+    expect(spans.map(({ attributes, status }) => [attributes["error.type"], status])).toEqual([["auth", { code: 2 }], ["_OTHER", { code: 2 }], ["timeout", { code: 2 }]]);
+  });
+
+  it("that is not sampled takes its calls along", async () => {
+    const { tracing, spans } = open({ sampler: "parentbased_traceidratio", ratio: 0 });
+    expect(await tracing.work({ ...scrape, failed: () => undefined }, () => {
+      tracing.called({ ...call, failed: undefined });
+      return Promise.resolve(runningFields());
+    })).toEqual({});
+    expect(spans).toEqual([]);
   });
 });
 

@@ -39,7 +39,7 @@ describe("The intake of the configuration audit", () => {
     const { accept, logged } = setUp();
     await accept([event()]);
     expect(JSON.parse(JSON.stringify(logged))).toEqual([{
-      name: "vpn.config.audit", body: "UPDATE on TAILNET.ACL via ADMIN_CONSOLE", severity: "info", timeMs: NOW_MS - 10_000,
+      name: "vpn.config.audit", body: "UPDATE on TAILNET.ACL via ADMIN_CONSOLE of corp.test by ada@corp.test", severity: "info", timeMs: NOW_MS - 10_000,
       attributes: {
         "vpn.audit.action": "UPDATE", "vpn.audit.origin": "ADMIN_CONSOLE", "vpn.audit.event_group_id": "g-1", "user.id": "u-5", "user.name": "ada@corp.test", "user.full_name": "Ada L", "vpn.actor.type": "USER",
         "vpn.target.id": "net-1", "vpn.target.name": "corp.test", "vpn.target.type": "TAILNET", "vpn.target.property": "ACL", "vpn.audit.old": "a", "vpn.audit.new": '{"b":1}', "vpn.audit.type": "CONFIG",
@@ -51,7 +51,7 @@ describe("The intake of the configuration audit", () => {
     const { accept, logged } = setUp();
     await accept([event({ error: "not allowed", actionDetails: "tried", deferredAt: ago(4), logged: ago(3), old: null, new: false, actor: { tags: ["tag:b", "tag:a"] }, target: { type: "NODE", isEphemeral: false }, action: "CREATE", origin: "" })]);
     expect(logged[0]).toMatchObject({
-      severity: "warn", observedMs: NOW_MS - 3_000, body: "CREATE on NODE",
+      severity: "warn", observedMs: NOW_MS - 3_000, body: "CREATE on NODE, which failed: not allowed",
       attributes: { "error.message": "not allowed", "vpn.audit.details": "tried", "vpn.audit.deferred_at": ago(4), "vpn.audit.old": undefined, "vpn.audit.new": "false", "vpn.actor.tags": "tag:a,tag:b", "vpn.target.ephemeral": false, "vpn.actor.type": "", "user.name": "" },
     });
   });

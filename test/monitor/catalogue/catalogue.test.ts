@@ -9,7 +9,7 @@ import { monitorRecords } from "../../../src/monitor/catalogue/records.ts";
 
 /** Groups of the house that no catalogue of the monitor lists, and its own additions to what it does list. */
 const HOUSE_GROUPS: ReadonlySet<string> = new Set(["Gateway", "State", "Pool", "Jobs"]);
-const ADDITIONS: ReadonlySet<string> = new Set(["svc.export.lost"]);
+const ADDITIONS: ReadonlySet<string> = new Set(["svc.export.lost", "process.resident_memory", "process.open_fds", "process.max_fds", "process.start_time"]);
 /** RESOLUTIONS M33. */
 const WITHOUT_VALUE: readonly string[] = ["svc.runtime.gc.next_target", "svc.runtime.memory.heap_objects", "svc.runtime.memory.stack_inuse"];
 

@@ -37,7 +37,7 @@ describe("The collector of the policy", () => {
       'vpn.acl.wildcard_rules{vpn.acl.section="acls",vpn.acl.position="dst"} 1', 'vpn.acl.wildcard_rules{vpn.acl.section="acls",vpn.acl.position="src"} 2',
       'vpn.acl.wildcard_rules{vpn.acl.section="grants",vpn.acl.position="dst"} 0', 'vpn.acl.wildcard_rules{vpn.acl.section="grants",vpn.acl.position="src"} 0',
     ]);
-    expect(harness.records()).toEqual(['warn vpn.acl.risky_rule {"vpn.acl.section":"acls","vpn.acl.rule":"src=* dst=*:*"} a rule of acls lets every source reach every destination']);
+    expect(harness.records()).toEqual(['warn vpn.acl.risky_rule {"vpn.acl.section":"acls","vpn.acl.rule":"src=* dst=*:*"} a rule of acls lets every source reach every destination: src=* dst=*:*']);
   });
 
   it("knows a change by the tag of the policy, or by the time that the control plane tells", async () => {

@@ -74,7 +74,7 @@ describe("The collector of devices", () => {
   it("warns of keys that expire within 14 days and repeats the network lock's complaint, in every run", async () => {
     const { run, records, annotations } = open({ devices: [laptop, router, aDevice("late", { expiresMs: START_MS + 15 * DAY_MS }), aDevice("past", { expiresMs: START_MS })] });
     const expected = [
-      'warn vpn.device.key_expiring {"host.name":"laptop","host.id":"laptop","vpn.device.key_expires_in_days":"3.25"} the key of the device expires in 3.25 days',
+      'warn vpn.device.key_expiring {"host.name":"laptop","host.id":"laptop","vpn.device.key_expires_in_days":"3.25"} the key of device laptop expires in 3.25 days',
       'error vpn.device.network_lock_error {"host.name":"router","host.id":"router"} signature is missing',
     ];
     await run();

@@ -56,10 +56,10 @@ describe("The collector of keys", () => {
   it("warns of valid keys that expire within the time that is configured, and writes scopes down, in every run", async () => {
     const { run, records, annotations } = openCollector(keys, createFakeProvider({ keys: [join, client, open, token, aKey("revoked", { revokedMs: 1, expiresMs: START_MS + 1 }), aKey("past", { expiresMs: START_MS }), aKey("far", { expiresMs: START_MS + 7 * DAY_MS + 1 })] }));
     const expected = [
-      'warn vpn.key.expiring {"vpn.key.id":"k1","vpn.key.type":"auth","vpn.key.auth_kind":"reusable","vpn.key.description":"ci","vpn.key.expires_in_seconds":"604800","vpn.key.owner":"u1","vpn.key.tags":"tag:a,tag:z"} the key expires in 604800 s',
-      'info vpn.key.scopes {"vpn.key.id":"k2","vpn.key.scope_values":"devices:core,dns:read","vpn.key.description":"terraform"} scopes of the credential: 2',
-      'info vpn.key.scopes {"vpn.key.id":"k3","vpn.key.scope_values":"all","vpn.key.description":""} scopes of the credential: 1',
-      'warn vpn.key.expiring {"vpn.key.id":"1","vpn.key.type":"api","vpn.key.auth_kind":"none","vpn.key.description":"","vpn.key.expires_in_seconds":"1"} the key expires in 1 s',
+      'warn vpn.key.expiring {"vpn.key.id":"k1","vpn.key.type":"auth","vpn.key.auth_kind":"reusable","vpn.key.description":"ci","vpn.key.expires_in_seconds":"604800","vpn.key.owner":"u1","vpn.key.tags":"tag:a,tag:z"} the auth key k1 (ci) of u1 expires in 604800 s',
+      'info vpn.key.scopes {"vpn.key.id":"k2","vpn.key.scope_values":"devices:core,dns:read","vpn.key.description":"terraform"} scopes of the client key k2 (terraform): devices:core,dns:read',
+      'info vpn.key.scopes {"vpn.key.id":"k3","vpn.key.scope_values":"all","vpn.key.description":""} scopes of the client key k3: all',
+      'warn vpn.key.expiring {"vpn.key.id":"1","vpn.key.type":"api","vpn.key.auth_kind":"none","vpn.key.description":"","vpn.key.expires_in_seconds":"1"} the api key 1 expires in 1 s',
     ];
     await run();
     expect(records()).toEqual(expected);

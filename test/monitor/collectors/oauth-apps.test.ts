@@ -19,7 +19,7 @@ describe("The collector of OAuth applications", () => {
       "vpn.oauth_apps.age n=1 sum=60", "vpn.oauth_apps.count 1",
     ]);
     expect(harness.records()).toEqual([
-      'info vpn.oauth_app.info {"vpn.oauth_app.id":"a1","vpn.oauth_app.name":"prov","vpn.oauth_app.scope_values":"auth_keys,dns:read","vpn.oauth_app.node_attribute_count":"1"} OAuth application',
+      'info vpn.oauth_app.info {"vpn.oauth_app.id":"a1","vpn.oauth_app.name":"prov","vpn.oauth_app.scope_values":"auth_keys,dns:read","vpn.oauth_app.node_attribute_count":"1"} OAuth application a1 (prov) with 1 node attributes, scopes: auth_keys,dns:read',
     ]);
   });
 

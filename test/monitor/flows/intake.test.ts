@@ -180,7 +180,7 @@ describe("The intake of flow records", () => {
 
 describe("Records of flows", () => {
   const golden = {
-    name: "vpn.network.flow", body: "virtual tcp connection", timeMs: NOW_MS - 60_000, observedMs: NOW_MS - 50_000,
+    name: "vpn.network.flow", body: "virtual tcp connection from 100.64.0.7 port 51514 (alpha) to 100.64.0.9 port 443 (beta): 1200 bytes sent, 5400 received", timeMs: NOW_MS - 60_000, observedMs: NOW_MS - 50_000,
     attributes: {
       "source.address": "100.64.0.7", "source.port": 51_514, "destination.address": "100.64.0.9", "destination.port": 443, "network.transport": "tcp", "network.type": "ipv4", "vpn.traffic_type": "virtual",
       "vpn.src.node": "alpha", "vpn.dst.node": "beta", "vpn.dst.service": "https", "vpn.node.id": "nA", "vpn.node.hostname": "alpha", "vpn.flow.window.start": ago(60), "vpn.flow.window.end": ago(55),
@@ -208,6 +208,7 @@ describe("Records of flows", () => {
       "vpn.node.id": "nA", "vpn.node.hostname": "alpha", "vpn.flow.window.start": ago(60), "vpn.flow.window.end": ago(55), "vpn.reporter.trust": "unconfigured", "vpn.reporter.consistency": "missing_reference",
       "vpn.connections": 2, "vpn.tx.bytes": 2_400, "vpn.rx.bytes": 10_800, "vpn.tx.packets": 18, "vpn.rx.packets": 16,
     });
+    expect(logged[0]?.body).toBe("2 connections seen by alpha: 2400 bytes sent, 10800 received");
     const off = openIntake({ log: { logMode: "off" } });
     await off.intake.accept({ records: [record()], source: "poll" }, unhurried);
     expect(off.logged).toEqual([]);

@@ -56,7 +56,7 @@ describe("What recorders saw of clusters", () => {
     expect(records[0]).toContain(`vpn.k8s.api_request ${Date.parse("2026-11-20T10:00:00Z")} `);
     expect(records[0]).toContain('"vpn.k8s.command":"sh -c id","vpn.k8s.command_class":"shell","vpn.k8s.pod":"app-1","vpn.k8s.container":"main"');
     expect(records[0]).toContain('"vpn.k8s.label_selector":"a=b"');
-    expect(records[0]?.endsWith(" create pods/exec")).toBe(true);
+    expect(records[0]?.endsWith("} create pods/exec app-1 in web by ada@example.test from laptop.example.test: sh -c id")).toBe(true);
   });
 
   it("counts the start of a recorded session, and leaves sessions of others out", async () => {
@@ -65,7 +65,7 @@ describe("What recorders saw of clusters", () => {
     expect(await accept([head, { ...head, kubernetes: undefined }, "no head"], true)).toEqual({ accepted: 2, refused: { malformed: 1 } });
     expect(series()).toEqual(["session.started{attach,web,interpreter,tag:a,tag:b} 1"]);
     expect(records).toHaveLength(1);
-    expect(records[0]).toContain("attach in web/app-1");
+    expect(records[0]).toContain("} attach in web/app-1, container main by tag:a,tag:b from laptop.example.test: python3 -i");
   });
 
   it("tells events of a type that it does not know", async () => {

@@ -36,11 +36,11 @@ describe("the name of a network", () => {
 });
 
 describe("the scope of a network", () => {
-  const facts: ScopeFacts = { privacy: shown, resource: { "service.name": "steward", "service.instance.id": "here" }, several: false, version: "1.2.3", selfObservability: { enabled: true, instanceId: "" } };
+  const facts: ScopeFacts = { privacy: shown, resource: { "service.name": "steward", "service.instance.id": "here" }, several: false, selfObservability: { enabled: true, instanceId: "" } };
 
   it("has the resource of the process, and an instance of its own among several", () => {
     expect(networkScope(facts, networkOptions(), "told.test")).toEqual({
-      name: "network/example.test", limits: { perMetric: 10_000, labelValues: 100 }, logResource: { "service.version": "1.2.3" }, resource: facts.resource, constants: { "vpn.network": "told.test", "svc.provider": "headscale" },
+      name: "network/example.test", limits: { perMetric: 10_000, labelValues: 100 }, logResource: { "process.pid": process.pid }, resource: facts.resource, constants: { "vpn.network": "told.test", "svc.provider": "headscale" },
     });
     expect(networkScope({ ...facts, several: true }, networkOptions(), "told.test").resource["service.instance.id"]).toBe("here/told.test");
   });

@@ -68,6 +68,7 @@ function setUp(changes: Partial<ObjectStoreOptions> = {}, evidence = memory()) {
 
 const put = (key: string, text: string | Uint8Array): void => void bucket.objects.set(key, typeof text === "string" ? Buffer.from(text) : text);
 const day = "2026/11/20";
+const sound = Array.from({ length: 50 }, (_, at) => `{"at":${at}}\n`).join("");
 
 describe("A feed of an object store", () => {
   it("reads new objects once, oldest first, however they are packed or wrapped, signed with its credentials", async () => {
@@ -166,6 +167,23 @@ describe("A feed of an object store", () => {
     await run(NOW_MS + 24 * HOUR_MS);
     expect(rows).toEqual([]);
     expect(series()).toMatchObject({ gaps: 1, "requests{get,error}": 1, ...(reason === undefined ? {} : { [`skipped{${reason}}`]: 1 }), ...(limit === undefined ? {} : { [`expansion.limit_failures{${limit}}`]: 1 }) });
+    close();
+  });
+
+  it.each([
+    ["gz", "no gzip at all", Buffer.from("plain text"), "it is no whole gzip: incorrect header check (Z_DATA_ERROR)"],
+    ["gz", "gzip that ends early", gzipSync(sound).subarray(0, 40), "it is no whole gzip: unexpected end of file (Z_BUF_ERROR)"],
+    ["gz", "gzip with a wrong checksum", Buffer.concat([gzipSync(sound).subarray(0, -8), Buffer.alloc(8)]), "it is no whole gzip: incorrect data check (Z_DATA_ERROR)"],
+    ["gz", "nothing", Buffer.alloc(0), "it is no whole gzip: unexpected end of file (Z_BUF_ERROR)"],
+    ["zst", "no zstd at all", Buffer.from("plain text"), "it is no whole zstd: Unknown frame descriptor (ZSTD_error_prefix_unknown)"],
+  ])("names an object in .%s with %s and its fault in the log, once", async (ending, _what, bytes, why) => {
+    const key = `${day}/2026-11-20-11-00-00.ndjson.${ending}`;
+    put(key, bytes);
+    const { run, lines, close } = setUp();
+    await run();
+    await run(NOW_MS + HOUR_MS);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} why="${why}"`);
     close();
   });
 

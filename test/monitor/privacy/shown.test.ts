@@ -19,8 +19,8 @@ describe("What is on everything", () => {
   });
 
   it("takes the host's name from the resource", () => {
-    expect(processResource({ hostnames: hiding("hostnames").hostnames })).not.toHaveProperty(["host.name"]);
-    expect(processResource({ hostnames: hiding().hostnames })).toHaveProperty(["host.name"]);
+    expect(processResource({ version: "1.2.3", hostnames: hiding("hostnames").hostnames })).not.toHaveProperty(["host.name"]);
+    expect(processResource({ version: "1.2.3", hostnames: hiding().hostnames })).toHaveProperty(["host.name"]);
   });
 });
 

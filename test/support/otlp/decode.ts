@@ -16,6 +16,7 @@ export type PlainAttributes = Readonly<Record<string, string | number | boolean>
 /** One point of a metric with all that is around it. */
 export interface ReceivedPoint {
   readonly resource: PlainAttributes;
+  readonly schemaUrl: string;
   readonly scope: string;
   readonly metric: string;
   readonly unit: string;
@@ -34,6 +35,7 @@ export interface ReceivedPoint {
 /** One log record with its resource. */
 export interface ReceivedLog {
   readonly resource: PlainAttributes;
+  readonly schemaUrl: string;
   readonly name: string;
   readonly body: string;
   readonly severity: string;
@@ -48,6 +50,7 @@ export interface ReceivedLog {
 /** One span with its resource. Identities in hexadecimal. */
 export interface ReceivedSpan {
   readonly resource: PlainAttributes;
+  readonly schemaUrl: string;
   readonly scope: string;
   readonly name: string;
   /** 2 = server. */
@@ -74,11 +77,11 @@ type Data =
   | { readonly case: "sum"; readonly value: { readonly dataPoints: readonly NumberPoint[]; readonly isMonotonic: boolean; readonly aggregationTemporality: number } }
   | { readonly case: "histogram"; readonly value: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: number } };
 interface Metric { readonly name: string; readonly unit: string; readonly description: string; readonly data: Data }
-interface MetricsRequest { readonly resourceMetrics: readonly { readonly resource?: Resource; readonly scopeMetrics: readonly { readonly scope?: { readonly name: string }; readonly metrics: readonly Metric[] }[] }[] }
+interface MetricsRequest { readonly resourceMetrics: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeMetrics: readonly { readonly scope?: { readonly name: string }; readonly metrics: readonly Metric[] }[] }[] }
 interface LogRecord { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly timeUnixNano: bigint; readonly severityText: string; readonly severityNumber: number; readonly eventName: string; readonly body?: KeyValue["value"]; readonly attributes: readonly KeyValue[] }
-interface LogsRequest { readonly resourceLogs: readonly { readonly resource?: Resource; readonly scopeLogs: readonly { readonly logRecords: readonly LogRecord[] }[] }[] }
+interface LogsRequest { readonly resourceLogs: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeLogs: readonly { readonly logRecords: readonly LogRecord[] }[] }[] }
 interface Span { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly parentSpanId: Uint8Array; readonly traceState: string; readonly name: string; readonly kind: number; readonly startTimeUnixNano: bigint; readonly endTimeUnixNano: bigint; readonly attributes: readonly KeyValue[]; readonly status?: { readonly code: number }; readonly links: readonly { readonly traceId: Uint8Array; readonly spanId: Uint8Array }[] }
-interface TraceRequest { readonly resourceSpans: readonly { readonly resource?: Resource; readonly scopeSpans: readonly { readonly scope?: { readonly name: string }; readonly spans: readonly Span[] }[] }[] }
+interface TraceRequest { readonly resourceSpans: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeSpans: readonly { readonly scope?: { readonly name: string }; readonly spans: readonly Span[] }[] }[] }
 
 const metricsRequest = message("opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest");
 const logsRequest = message("opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest");
@@ -88,17 +91,17 @@ const traceRequest = message("opentelemetry.proto.collector.trace.v1.ExportTrace
 /** All points of a request. Throws when the bytes are no such message. */
 export function decodeMetrics(bytes: Uint8Array): ReceivedPoint[] {
   const request = fromBinary(metricsRequest, bytes) as unknown as MetricsRequest;
-  return request.resourceMetrics.flatMap(({ resource, scopeMetrics }) => {
+  return request.resourceMetrics.flatMap(({ resource, schemaUrl, scopeMetrics }) => {
     const around = plain(resource?.attributes);
-    return scopeMetrics.flatMap(({ scope, metrics }) => metrics.flatMap((metric) => points(metric, { resource: around, scope: scope?.name ?? "" })));
+    return scopeMetrics.flatMap(({ scope, metrics }) => metrics.flatMap((metric) => points(metric, { resource: around, schemaUrl, scope: scope?.name ?? "" })));
   });
 }
 
 /** All records of a request. Throws when the bytes are no such message. */
 export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
   const request = fromBinary(logsRequest, bytes) as unknown as LogsRequest;
-  return request.resourceLogs.flatMap(({ resource, scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords.map((record) => ({
-    resource: plain(resource?.attributes), name: record.eventName, body: String(scalar(record.body?.value.value ?? "")), severity: record.severityText,
+  return request.resourceLogs.flatMap(({ resource, schemaUrl, scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords.map((record) => ({
+    resource: plain(resource?.attributes), schemaUrl, name: record.eventName, body: String(scalar(record.body?.value.value ?? "")), severity: record.severityText,
     severityNumber: record.severityNumber, attributes: plain(record.attributes), timeMs: ms(record.timeUnixNano),
     traceId: hex(record.traceId), spanId: hex(record.spanId),
   }))));
@@ -107,8 +110,8 @@ export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
 /** All spans of a request. Throws when the bytes are no such message. */
 export function decodeSpans(bytes: Uint8Array): ReceivedSpan[] {
   const request = fromBinary(traceRequest, bytes) as unknown as TraceRequest;
-  return request.resourceSpans.flatMap(({ resource, scopeSpans }) => scopeSpans.flatMap(({ scope, spans }) => spans.map((span) => ({
-    resource: plain(resource?.attributes), scope: scope?.name ?? "", name: span.name, kind: span.kind, traceId: hex(span.traceId), spanId: hex(span.spanId), parentSpanId: hex(span.parentSpanId),
+  return request.resourceSpans.flatMap(({ resource, schemaUrl, scopeSpans }) => scopeSpans.flatMap(({ scope, spans }) => spans.map((span) => ({
+    resource: plain(resource?.attributes), schemaUrl, scope: scope?.name ?? "", name: span.name, kind: span.kind, traceId: hex(span.traceId), spanId: hex(span.spanId), parentSpanId: hex(span.parentSpanId),
     traceState: span.traceState, attributes: plain(span.attributes), status: span.status?.code ?? 0, links: span.links.map((link) => ({ traceId: hex(link.traceId), spanId: hex(link.spanId) })),
     startMs: ms(span.startTimeUnixNano), endMs: ms(span.endTimeUnixNano),
   }))));
@@ -118,7 +121,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-function points({ name, unit, description, data }: Metric, around: { readonly resource: PlainAttributes; readonly scope: string }): ReceivedPoint[] {
+function points({ name, unit, description, data }: Metric, around: { readonly resource: PlainAttributes; readonly schemaUrl: string; readonly scope: string }): ReceivedPoint[] {
   const common = { ...around, metric: name, unit, description, kind: data.case, monotonic: data.case === "sum" && data.value.isMonotonic, temporality: data.case === "gauge" ? 0 : data.value.aggregationTemporality };
   if (data.case !== "histogram") return data.value.dataPoints.map((point) => ({ ...common, ...timed(point), value: Number(point.value.value), histogram: undefined }));
   return data.value.dataPoints.map((point) => ({

@@ -41,9 +41,9 @@ export class LabelPlan {
   }
 }
 
-/** The labels of a scope's `target_info`: its resource and its constants. */
+/** The labels of `target_info` for a scope: its resource. */
 export function targetLabels(scope: RemoteScope): string {
-  const attributes: Attributes = { ...scope.resource, ...scope.constants };
+  const attributes = scope.resource;
   const labels = new Map<string, string>();
   for (const name of Object.keys(attributes).toSorted()) {
     const label = labelName(name);

@@ -11,6 +11,7 @@ import { LabelPlan, targetLabels } from "./labels.ts";
 
 /** Some 100 KiB: larger texts are no short-lived objects to V8 and wait for a full collection. */
 const LINES_PER_SLICE = 500;
+const PROCESS = "process";
 
 /** A scope and its values at one instant. */
 export interface Gathered {
@@ -115,6 +116,7 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
   for (const [index, source] of family.sources.entries()) {
     const { value } = source.snapshot.columns;
     const plan = plans[index];
+    const bounds = [...source.row.bounds, Number.POSITIVE_INFINITY].map((bound) => formatBound(bound, options.format));
     for (const number of source.numbers) {
       const text = plan?.text(number) ?? "";
       if (shown?.has(text)) {
@@ -122,7 +124,7 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
         continue;
       }
       shown?.add(text);
-      out.add(lines === 1 ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n` : histogramLines(name, text, source, number, options.format), lines);
+      out.add(lines === 1 ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n` : histogramLines(name, text, source, number, bounds), lines);
       if (out.full()) yield out.take();
     }
   }
@@ -133,23 +135,23 @@ function sample(name: string, labels: string): string {
   return labels === "" ? name : `${name}{${labels}}`;
 }
 
-function histogramLines(name: string, labels: string, { row, snapshot }: Source, number: number, format: ExpositionFormat): string {
+function histogramLines(name: string, labels: string, { row, snapshot }: Source, number: number, bounds: readonly string[]): string {
   const { slab, value } = snapshot.columns;
   const offset = value[number] ?? 0;
   const before = labels === "" ? "" : `${labels},`;
   let text = "";
   let count = 0;
-  for (const [index, bound] of [...row.bounds, Number.POSITIVE_INFINITY].entries()) {
+  for (const [index, bound] of bounds.entries()) {
     count += slab[offset + index] ?? 0;
-    text += `${name}_bucket{${before}le="${formatBound(bound, format)}"} ${count}\n`;
+    text += `${name}_bucket{${before}le="${bound}"} ${count}\n`;
   }
   return `${text}${sample(`${name}_sum`, labels)} ${formatValue(slab[offset + row.bounds.length + 1] ?? 0)}\n${sample(`${name}_count`, labels)} ${count}\n`;
 }
 
-/** One line for each different resource. */
+/** One line: what was scraped is one target, and a join on `job` and `instance` must find one series. It is the process's, unless that was not asked for. */
 function targetInfo(gathered: readonly Gathered[], format: ExpositionFormat): string {
-  const labels = new Set(gathered.map(({ scope }) => targetLabels(scope)));
-  if (labels.size === 0) return "";
+  const shown = gathered.find(({ scope }) => scope.name === PROCESS) ?? gathered[0];
+  if (shown === undefined) return "";
   const head = format === "openmetrics" ? "# HELP target Target metadata.\n# TYPE target info\n" : "# HELP target_info Target metadata.\n# TYPE target_info gauge\n";
-  return head + [...labels].map((each) => `${sample("target_info", each)} 1\n`).join("");
+  return `${head}${sample("target_info", targetLabels(shown.scope))} 1\n`;
 }

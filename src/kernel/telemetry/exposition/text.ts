@@ -4,6 +4,10 @@ import type { Kind } from "../types.ts";
 /** `text` is version 0.0.4; `openmetrics` is 1.0.0. */
 export type ExpositionFormat = "text" | "openmetrics";
 
+/** Powers of ten in between are written without an exponent. */
+const LEAST_POWER = -4;
+const FIRST_POWER = 6;
+
 /** What the HTTP answer says. */
 export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
   text: "text/plain; version=0.0.4; charset=utf-8",
@@ -43,10 +47,21 @@ export function formatValue(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
-/** A bucket's bound. OpenMetrics asks for the canonical spelling of a float. */
+/**
+ * A bucket's bound. It is a label, so that one spelt differently is another series: it has the spelling of Prometheus' Go
+ * client, `strconv.FormatFloat(bound, 'g', -1, 64)`, and in OpenMetrics a fraction where it has neither that nor an exponent.
+ */
 export function formatBound(bound: number, format: ExpositionFormat): string {
-  const text = formatValue(bound);
+  const text = Number.isFinite(bound) ? formatGeneral(bound) : formatValue(bound);
   return format === "openmetrics" && /^-?[0-9]+$/.test(text) ? `${text}.0` : text;
+}
+
+/** The shortest digits that read back as the value; below 1e-4 and from 1e6 on with an exponent of at least two digits. */
+function formatGeneral(value: number): string {
+  const [mantissa = "", exponent = "0"] = value.toExponential().split("e");
+  const power = Number(exponent);
+  if (power >= LEAST_POWER && power < FIRST_POWER) return String(value);
+  return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
 /** The HELP and TYPE lines. */

@@ -1,7 +1,6 @@
 /** Log records in the telemetry thread: a provider per resource, one bounded queue, the official exporter. */
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from "@opentelemetry/api";
 import type { Logger } from "@opentelemetry/api";
-import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
 import type { LogRecordExporter, LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import type { WireLog } from "../messages.ts";
@@ -9,6 +8,7 @@ import type { Severity } from "../types.ts";
 import type { Held } from "./ledger.ts";
 import type { BatchOptions } from "./options.ts";
 import type { RemoteScope } from "./remote-scope.ts";
+import { sdkResource } from "./sdk-resource.ts";
 
 const SEVERITIES: Readonly<Record<Severity, SeverityNumber>> = { debug: SeverityNumber.DEBUG, info: SeverityNumber.INFO, warn: SeverityNumber.WARN, error: SeverityNumber.ERROR };
 /** Where records go. */
@@ -52,7 +52,7 @@ export class LogSink implements Held {
     this.#logger(scope).emit({
       ...(record.name === "" ? {} : { eventName: record.name }),
       ...(record.trace === undefined ? {} : { context: trace.setSpanContext(ROOT_CONTEXT, { ...record.trace, traceFlags: TraceFlags.SAMPLED }) }),
-      severityNumber: SEVERITIES[record.severity], severityText: record.severity, body: record.body, timestamp: new Date(record.timeMs),
+      severityNumber: SEVERITIES[record.severity], severityText: record.severity.toUpperCase(), body: record.body, timestamp: new Date(record.timeMs),
       ...(record.observedMs === undefined ? {} : { observedTimestamp: new Date(record.observedMs) }),
       attributes: { ...record.attributes, ...scope.constants },
     });
@@ -61,7 +61,7 @@ export class LogSink implements Held {
   #logger(scope: RemoteScope): Logger {
     const known = this.#loggers.get(scope);
     if (known) return known;
-    const provider = new LoggerProvider({ resource: resourceFromAttributes({ ...scope.logResource }), processors: [this.processor] });
+    const provider = new LoggerProvider({ resource: sdkResource(scope.logResource), processors: [this.processor] });
     const logger = provider.getLogger("steward");
     this.#loggers.set(scope, logger);
     return logger;

@@ -2,7 +2,6 @@
  * The SDK in the telemetry thread: `NodeSDK` for the process's scope, a MeterProvider of its own for every other one, as a
  * reader takes its provider's resource and no producer's. One exporter serves all.
  */
-import { resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import { NodeSDK } from "@opentelemetry/sdk-node";
@@ -10,6 +9,7 @@ import type { LogSink } from "./log-sink.ts";
 import type { ThreadOptions } from "./options.ts";
 import { seriesProducer } from "./producer.ts";
 import type { RemoteScope } from "./remote-scope.ts";
+import { sdkResource } from "./sdk-resource.ts";
 import type { SpanSink } from "./span-sink.ts";
 
 /** What the providers need. */
@@ -34,7 +34,7 @@ export class Providers {
 
   open(scope: RemoteScope): void {
     const reader = this.#reader(scope);
-    const resource = resourceFromAttributes({ ...scope.resource });
+    const resource = sdkResource(scope.resource);
     if (this.#sdk === undefined) {
       this.#sdk = new NodeSDK({
         autoDetectResources: false, resource, metricReaders: reader ? [reader] : [], logRecordProcessors: this.#deps.logs ? [this.#deps.logs.processor] : [],

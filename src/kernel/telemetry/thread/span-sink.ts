@@ -1,7 +1,6 @@
 /** Spans in the telemetry thread: one bounded queue, the official processor and exporter. */
 import { createTraceState } from "@opentelemetry/api";
 import type { SpanContext } from "@opentelemetry/api";
-import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { Resource } from "@opentelemetry/resources";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace";
@@ -9,6 +8,7 @@ import type { WireSpan, WireSpanContext } from "../messages.ts";
 import type { Held } from "./ledger.ts";
 import type { BatchOptions } from "./options.ts";
 import type { RemoteScope } from "./remote-scope.ts";
+import { sdkResource } from "./sdk-resource.ts";
 
 /** Where spans go. */
 export interface SpanSinkOptions {
@@ -52,7 +52,7 @@ export class SpanSink implements Held {
   #resource(scope: RemoteScope): Resource {
     const known = this.#resources.get(scope);
     if (known) return known;
-    const resource = resourceFromAttributes({ ...scope.logResource });
+    const resource = sdkResource(scope.logResource);
     this.#resources.set(scope, resource);
     return resource;
   }

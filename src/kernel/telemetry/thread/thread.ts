@@ -23,6 +23,7 @@ import type { PullServer } from "./pull-server.ts";
 import { RemoteScope } from "./remote-scope.ts";
 import type { RowTable } from "./remote-scope.ts";
 import { Scrapes } from "./scrapes.ts";
+import { sdkAttributes } from "./sdk-resource.ts";
 import { SpanSink } from "./span-sink.ts";
 import { watchLogs, watchMetrics, watchSpans } from "./watched-export.ts";
 import type { WatchOptions } from "./watched-export.ts";
@@ -228,7 +229,9 @@ function hearWriter(message: WriterMessage, writer: Writer): void {
 }
 
 function openScope(message: Extract<WriterMessage, { type: "scope" }>, writer: Writer): void {
-  const scope = new RemoteScope(message, writer.rows, writer.reply);
+  const { resource, logResource } = message;
+  const known = { ...message, resource: { ...resource, ...sdkAttributes }, logResource: { ...logResource, ...sdkAttributes } };
+  const scope = new RemoteScope(known, writer.rows, writer.reply);
   writer.own.set(message.scope, scope);
   scopes.add(scope);
   providers.open(scope);

@@ -23,7 +23,7 @@ export function keyExpiries({ deps: { scope, annotations, network }, nowMs }: Pa
       scope.record(devicesKeyExpiry, (expiresMs - nowMs) / DAY_MS, {});
       const days = soon(expiresMs, nowMs);
       if (days === undefined) return;
-      scope.log(deviceKeyExpiringRecord, `the key of the device expires in ${days} days`, { ...identity, "vpn.device.key_expires_in_days": days });
+      scope.log(deviceKeyExpiringRecord, `the key of device ${device.hostname} expires in ${days} days`, { ...identity, "vpn.device.key_expires_in_days": days });
       annotations.tell({
         category: "expiry", timeMs: nowMs, tags: ["device"], identity: `${network}/device/${device.id}/${expiresMs}`,
         text: `The key of device ${device.hostname} expires on ${dayOf(expiresMs)}.`,

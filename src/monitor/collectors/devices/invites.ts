@@ -29,7 +29,8 @@ export async function collectInvites({ provider, scope }: CollectorDeps, tick: T
         tally.add({ "vpn.device_invite.accepted": accepted, "vpn.device_invite.allow_exit_node": allowExitNode, "vpn.device_invite.multi_use": multiUse, "vpn.device_invite.delivery": delivery });
         if (!accepted && createdMs !== undefined) scope.record(deviceInvitesPendingAge, secondsSince(createdMs, tick.nowMs), {});
         if (email === "" && acceptedBy === "") continue;
-        scope.log(deviceInviteRecord, `invitation to share the device: ${accepted ? "accepted" : "pending"}`, {
+        const guests = `${email === "" ? "" : ` with ${email}`}: ${accepted ? "accepted" : "pending"}${acceptedBy === "" ? "" : ` by ${acceptedBy}`}`;
+        scope.log(deviceInviteRecord, `invitation (${delivery}) to share device ${hostname}${guests}`, {
           "host.name": hostname, "host.id": id, "vpn.user": known(email), "user.name": known(acceptedBy), "vpn.device_invite.delivery": delivery,
         });
       }

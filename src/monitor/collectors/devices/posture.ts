@@ -61,7 +61,7 @@ function sayExpiries({ tick, deps }: { readonly tick: Tick; readonly deps: Colle
     if (!allowed(attribute)) continue;
     tick.sweep.gauge(deviceAttributeExpiry, unixSeconds(atMs), { ...identity, attribute });
     const days = soon(atMs, tick.nowMs);
-    if (days !== undefined) deps.scope.log(deviceAttributeExpiringRecord, `the posture attribute expires in ${days} days`, { ...identity, attribute, "vpn.device.attribute_expires_in_days": days });
+    if (days !== undefined) deps.scope.log(deviceAttributeExpiringRecord, `the posture attribute ${attribute} of device ${identity["host.name"]} expires in ${days} days`, { ...identity, attribute, "vpn.device.attribute_expires_in_days": days });
   }
 }
 
@@ -77,5 +77,5 @@ function logPosture({ deps, logged, always }: PostureLog, identity: Identity, { 
   const digest = createHash("sha256").update(details).digest("base64");
   if (!always && logged.get(identity["host.id"]) === digest) return;
   logged.set(identity["host.id"], digest);
-  deps.scope.log(devicePostureRecord, `posture attributes: ${attributes.size}`, { ...identity, "vpn.device.posture.details": details });
+  deps.scope.log(devicePostureRecord, `posture attributes of device ${identity["host.name"]}: ${attributes.size}`, { ...identity, "vpn.device.posture.details": details });
 }

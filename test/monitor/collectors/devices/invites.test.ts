@@ -23,8 +23,8 @@ describe("Invitations to share devices", () => {
       "vpn.device_invites.pending_age n=2 sum=60",
     ]);
     expect(records()).toEqual([
-      'info vpn.device_invite {"host.name":"a","host.id":"a","vpn.user":"guest@else.test","vpn.device_invite.delivery":"emailed"} invitation to share the device: pending',
-      'info vpn.device_invite {"host.name":"b","host.id":"b","user.name":"bob@else.test","vpn.device_invite.delivery":"manual_link"} invitation to share the device: accepted',
+      'info vpn.device_invite {"host.name":"a","host.id":"a","vpn.user":"guest@else.test","vpn.device_invite.delivery":"emailed"} invitation (emailed) to share device a with guest@else.test: pending',
+      'info vpn.device_invite {"host.name":"b","host.id":"b","user.name":"bob@else.test","vpn.device_invite.delivery":"manual_link"} invitation (manual_link) to share device b: accepted by bob@else.test',
     ]);
   });
 

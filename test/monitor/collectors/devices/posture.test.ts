@@ -42,12 +42,12 @@ describe("The posture of devices", () => {
   it("warns of an attribute that expires within 14 days", async () => {
     const { run, records } = open({ devices: [aDevice("a")], devicePosture: posture({}, { "ip:a": START_MS + 14 * DAY_MS, "ip:b": START_MS, "ip:c": START_MS + 14.01 * DAY_MS }) }, { postureLogMode: "off" });
     await run();
-    expect(records()).toEqual(['warn vpn.device.attribute.expiring {"host.name":"a","host.id":"a","attribute":"ip:a","vpn.device.attribute_expires_in_days":"14.00"} the posture attribute expires in 14.00 days']);
+    expect(records()).toEqual(['warn vpn.device.attribute.expiring {"host.name":"a","host.id":"a","attribute":"ip:a","vpn.device.attribute_expires_in_days":"14.00"} the posture attribute ip:a of device a expires in 14.00 days']);
   });
 
   it("is written down at first sight and when it changed, whatever the order of its attributes, and a device that left is new again", async () => {
     const { run, records, provider } = open({ devices: [aDevice("a")], devicePosture: posture({ b: 1, a: "x" }) });
-    const line = 'info vpn.device.posture {"host.name":"a","host.id":"a","vpn.device.posture.details":"{\\"a\\":\\"x\\",\\"b\\":1}"} posture attributes: 2';
+    const line = 'info vpn.device.posture {"host.name":"a","host.id":"a","vpn.device.posture.details":"{\\"a\\":\\"x\\",\\"b\\":1}"} posture attributes of device a: 2';
     await run();
     expect(records()).toEqual([line]);
     provider.answers.devicePosture = posture({ a: "x", b: 1 });
