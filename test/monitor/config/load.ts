@@ -7,10 +7,11 @@ import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
 import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
 import { resourceKeys } from "../../../src/kernel/config/resource-keys.ts";
 import { scrapeKeys } from "../../../src/kernel/config/scrape-keys.ts";
+import { tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
 import { monitorChecks, monitorKeys } from "../../../src/monitor/config/keys.ts";
 
 /** What the monitor's options are made of. */
-export const schema: Schema = defineSchema(houseKeys, otlpKeys, scrapeKeys, resourceKeys, monitorKeys);
+export const schema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, monitorKeys);
 
 /** A configuration and what was said of it; lines of errors and warnings. */
 export interface Loaded {
