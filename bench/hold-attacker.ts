@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { slowBodies, slowHeads, unreadAnswers, watches, type Attack, type Target } from "../test/support/attacks.ts";
 
-/** What strangers do, by name. */
+/** Attacks by name. */
 export const attacks: Readonly<Record<string, (target: Target) => Promise<Attack>>> = {
   "2,000 slow heads, HTTP/1.1": (target) => slowHeads({ ...target, version: "h1" }, 2_000),
   "2,000 slow heads, HTTP/2": (target) => slowHeads({ ...target, version: "h2" }, 2_000),

@@ -16,7 +16,7 @@ import type { Head } from "./node-http.ts";
 import { isProbe } from "./probe.ts";
 import { ruleOf } from "./rpc-rules.ts";
 
-/** What classification works with. */
+/** Dependencies of the classifier. */
 export interface ClassifierDeps {
   readonly auth: Pick<AuthOptions, "token" | "adminToken">;
   readonly trusted: TrustedProxies;
@@ -29,7 +29,7 @@ export interface ClassifierDeps {
   readonly headOf: (request: ServerRequest) => Head | undefined;
 }
 
-/** What decides about one route or method. */
+/** Access and kind of one route or method. */
 interface Rule {
   readonly access: Access;
   readonly kind: RequestKind;

@@ -93,7 +93,7 @@ interface Surfaces {
   readonly headOf: (request: ServerRequest) => Head | undefined;
 }
 
-/** What the listener is made of. */
+/** Handlers of the protocols that the listener serves. */
 interface Front {
   readonly classify: Classify;
   readonly refuse: Refuse;
@@ -125,7 +125,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
     classify: createClassifier({ auth: deps.auth, trusted, table, services: [...rpc, health], conversations: conversations.map(({ method }) => method), headOf }),
     refuse: refusal(surfaces, table),
     async handle(request, response, admitted) {
-      // It is in the house's headers already.
+      // Set with the default response headers.
       const requestId = String(response.getHeader("x-request-id"));
       await watch.run(request, response, requestId, () => serve(surfaces, { request, response, requestId, admitted }));
     },

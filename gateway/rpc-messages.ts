@@ -19,7 +19,7 @@ const PACKED = 1;
 /** The whole message without an envelope, as Connect sends it for unary methods. */
 const UNARY = /^application\/(json|proto)\b/i;
 
-/** What is known of a request's messages from its head. */
+/** Message format that the request's headers announce. */
 interface Format {
   readonly desc: DescMessage;
   readonly isJson: boolean;

@@ -4,7 +4,7 @@ import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import { styleOf, type DialectName } from "../src/kernel/wire/style.ts";
 import { accessOf } from "./methods.ts";
 
-/** What holds for one method. */
+/** Access and dialect of one rpc method. */
 export interface MethodRule {
   readonly access: Access;
   readonly dialect: DialectName;

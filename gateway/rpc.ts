@@ -45,7 +45,7 @@ export interface RpcDeps {
   readonly failed?: (response: ServerResponse, code: RpcCode) => void;
 }
 
-/** What belongs to one request beside its head. */
+/** Context of one request beside its head. */
 export interface RpcFacts {
   readonly requestId: string;
   readonly admitted: Pick<Admitted, "body" | "expired">;
@@ -163,7 +163,7 @@ function bindTalk(router: ConnectRouter, deps: RpcDeps, { method, reply }: Conve
   router.rpc(method, talk);
 }
 
-/** What ends a stream whether it is finished or not. */
+/** Signals that end a stream before it is finished. */
 function endsOf(deps: RpcDeps, context: HandlerContext): readonly AbortSignal[] {
   const expired = context.values.get(headKey)?.admitted.expired;
   return expired === undefined ? [deps.draining] : [deps.draining, expired];

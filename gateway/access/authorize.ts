@@ -26,7 +26,7 @@ export interface AuthOptions {
   readonly allowedOrigins?: readonly string[];
 }
 
-/** What the route of a request knows about it. */
+/** Facts about a route that decide who may call it. */
 export interface RouteFacts {
   /** Origins whose pages may change something here; `allowedOrigins` of the configuration for documents when not given. */
   readonly allowedOrigins?: readonly string[] | undefined;

@@ -79,7 +79,7 @@ interface House {
   readonly profiling: HouseProfiling;
   readonly updates: UpdateCheck;
   dedup?: Dedup;
-  /** What is served of the document service: itself, or its refusal. */
+  /** The document service, or the one that refuses its requests while a store cannot be used. */
   documents?: Service;
   refusal?: StewardError | undefined;
   /** The stores on their way to be closed. */

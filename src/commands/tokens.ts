@@ -24,7 +24,7 @@ export interface PlacedTokens {
   readonly component: Component;
   /** Once it has started; undefined while it refuses. */
   current(): Tokens | undefined;
-  /** What is served once it has started: the service, or its refusal. */
+  /** The service once it has started, or the one that refuses its requests while the store cannot be used. */
   service(): Service | undefined;
   /** The running demo's. */
   demo(): DemoTokens | undefined;

@@ -5,7 +5,7 @@ import { assert } from "../../kernel/base/errors.ts";
 export interface Vocabulary {
   /** The name's code, for one row more. */
   take(name: string): number;
-  /** One row less has it. A name that no row has any more is forgotten, and its code given to another one; 0 is nobody's. */
+  /** Decrements the use count of a code. At zero the name is freed and the code reused; code 0 is reserved. */
   release(code: number): void;
   find(name: string): number | undefined;
   text(code: number): string;

@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 
 /** A request that holds a place. */
-export interface PlaceHolder {
+export interface HeldRequest {
   /** What the bound per address counts; undefined where the address is shared by many clients. */
   readonly address: string | undefined;
   /** Whether the rest of its body is missing, or its answer waits to be read. */
@@ -17,9 +17,9 @@ export interface PlaceHolder {
 /** Hands out places. */
 export interface Places {
   /** Whether the holder got a place: at once, or within the admission time. `leave` gives it back. */
-  enter(holder: PlaceHolder): Promise<boolean>;
+  enter(holder: HeldRequest): Promise<boolean>;
   /** Does nothing for a holder that has no place any more. */
-  leave(holder: PlaceHolder): void;
+  leave(holder: HeldRequest): void;
   inUse(): number;
 }
 
@@ -36,7 +36,7 @@ export interface PlacesOptions {
 }
 
 interface Waiter {
-  readonly holder: PlaceHolder;
+  readonly holder: HeldRequest;
   readonly settle: (admitted: boolean) => void;
 }
 
@@ -44,22 +44,22 @@ interface Waiter {
 export function createPlaces(options: PlacesOptions, clock: Clock): Places {
   const { places, perAddress, waitMs, evicts } = options;
   /** In the order of admission. */
-  const holders = new Set<PlaceHolder>();
+  const holders = new Set<HeldRequest>();
   const waiting = new Set<Waiter>();
   const counts = createCounts();
 
-  const hasRoom = ({ address }: PlaceHolder): boolean => holders.size < places && counts.of(address) < perAddress;
-  const admit = (holder: PlaceHolder): void => {
+  const hasRoom = ({ address }: HeldRequest): boolean => holders.size < places && counts.of(address) < perAddress;
+  const admit = (holder: HeldRequest): void => {
     holders.add(holder);
     counts.add(holder.address, 1);
   };
-  const remove = (holder: PlaceHolder): boolean => {
+  const remove = (holder: HeldRequest): boolean => {
     if (!holders.delete(holder)) return false;
     counts.add(holder.address, -1);
     return true;
   };
   /** Whether the eviction of one holder leaves room for this one. */
-  const evictFor = (newcomer: PlaceHolder): boolean => {
+  const evictFor = (newcomer: HeldRequest): boolean => {
     const ownAddressIsFull = counts.of(newcomer.address) >= perAddress;
     for (const holder of holders) {
       if (ownAddressIsFull && holder.address !== newcomer.address) continue;
@@ -70,7 +70,7 @@ export function createPlaces(options: PlacesOptions, clock: Clock): Places {
     }
     return false;
   };
-  const wait = (holder: PlaceHolder): Promise<boolean> => new Promise((resolve) => {
+  const wait = (holder: HeldRequest): Promise<boolean> => new Promise((resolve) => {
     const settle = (admitted: boolean): void => {
       timer[Symbol.dispose]();
       waiting.delete(waiter);

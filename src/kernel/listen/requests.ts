@@ -10,7 +10,7 @@ import { createBodyBudget, type BodyBudget } from "./body-budget.ts";
 import type { Connections } from "./connections.ts";
 import { closeUnlessRestIsShort, dropRest, hasBody, refuse, streamOf, type Handler, type Refuse, type ServerRequest, type ServerResponse } from "./exchange.ts";
 import type { ListenLimits, ShareLimits } from "./limits.ts";
-import { createPlaces, type PlaceHolder, type Places } from "./places.ts";
+import { createPlaces, type HeldRequest, type Places } from "./places.ts";
 import type { Refusals } from "./refusals.ts";
 import { SHARES, type Classification, type Classify, type Share } from "./shares.ts";
 import { createStreams, type Streams } from "./streams.ts";
@@ -50,7 +50,7 @@ interface Capacity {
   readonly bodies: BodyBudget;
 }
 
-interface Exchange extends PlaceHolder {
+interface Exchange extends HeldRequest {
   readonly request: ServerRequest;
   readonly response: ServerResponse;
   readonly connection: Socket;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createPlaces, type PlaceHolder, type Places, type PlacesOptions } from "../../../src/kernel/listen/places.ts";
+import { createPlaces, type HeldRequest, type Places, type PlacesOptions } from "../../../src/kernel/listen/places.ts";
 import { createManualClock } from "../supervisor/manual-clock.ts";
 
-interface Holder extends PlaceHolder {
+interface Holder extends HeldRequest {
   waits: boolean;
   evicted: boolean;
 }
