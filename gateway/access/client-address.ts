@@ -3,6 +3,7 @@
  * (`gateway.trusted_proxies`): anybody else could write any address there.
  */
 import { BlockList, isIP } from "node:net";
+import { ipv6Prefix } from "../../src/kernel/base/ipv6-prefix.ts";
 import { isLoopback } from "../../src/kernel/config/address.ts";
 import type { RequestHeaders } from "../../src/kernel/service.ts";
 
@@ -55,7 +56,7 @@ export function isForwarded(headers: RequestHeaders): boolean {
  */
 export function countedAddress(client: string, trusted: TrustedProxies): string | undefined {
   if (client === "" || isLoopback(client) || trusted.has(client)) return undefined;
-  return isIP(client) === 6 ? networkOf(client) : client;
+  return isIP(client) === 6 ? ipv6Prefix(client) : client;
 }
 
 /** The last hop comes first. */
@@ -78,14 +79,6 @@ function forwardedHops(header: string): string[] {
 function plainAddress(hop: string): string {
   const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(hop)?.[1] ?? hop;
   return /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(bare)?.[1] ?? bare;
-}
-
-function networkOf(address: string): string {
-  const [before = "", after] = (address.split("%", 1)[0] ?? "").toLowerCase().split("::");
-  const head = before === "" ? [] : before.split(":");
-  const tail = after === undefined || after === "" ? [] : after.split(":");
-  const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
-  return [...head, ...Array<string>(zeros).fill("0"), ...tail].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, "")).join(":");
 }
 
 function joined(header: string | readonly string[] | undefined): string | undefined {
