@@ -82,7 +82,9 @@ it("flows of the first window after a start have the names of the devices, altho
   }, { timeout: 40_000, interval: 100 });
   const named = new Set(samples.flat().flatMap(({ labels }) => [labels["vpn_src_node"], labels["vpn_dst_node"]]));
   expect(named.size).toBeGreaterThan(5);
-  expect([...named].filter((node) => node?.startsWith("unverified:") === true || node?.endsWith("CNTRL") === true)).toEqual([]);
+  // A runner lives for minutes: one that left between its flows and the list of devices has no name.
+  const unnamed = [...named].filter((node) => node?.startsWith("unverified:") === true || node?.endsWith("CNTRL") === true);
+  expect(unnamed.filter((node) => !/^unverified:runner-/.test(node ?? ""))).toEqual([]);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
 });
 
