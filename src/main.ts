@@ -25,6 +25,11 @@ async function run(invocation: Invocation): Promise<number> {
       process.stdout.write(`${stewardVersion()}\n`);
       return 0;
     }
+    case "version-report": {
+      const { versionReport } = await import("./commands/version.ts");
+      process.stdout.write(versionReport());
+      return 0;
+    }
     case "help": {
       const { helpText } = await import("./commands/help.ts");
       process.stdout.write(helpText(invocation.topic));
@@ -79,7 +84,8 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   // last output is written must not change how the process ends.
   const signals = createStopSignals(process);
   const { configureDaemon } = await import("./commands/configuration.ts");
-  const configuration = configureDaemon(options, process.env);
+  const { withFoundFile } = await import("./commands/config-search.ts");
+  const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
   // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go over what other threads say of theirs.
   setFlagsFromString("--max-semi-space-size=0");

@@ -28,6 +28,11 @@ key marked *secret* is never shown and may be read from a file: add \`_file\` to
 Lists in variables are separated by commas. A key without a value, with an empty text or with an empty variable counts as
 left out, so a template may write every key. \`steward -validate\` judges all of it at once; \`steward
 -print-effective-config\` shows what would be used, and \`steward -print-effective-config-yaml\` writes it as a file.
+
+Without \`-config\`, \`-demo\` and any variable that begins with \`STEWARD_\` or \`PAPERLESS_\`, the daemon reads
+\`$XDG_CONFIG_HOME/steward/steward.yaml\` (\`~/.config/steward/steward.yaml\` when the variable is not set), else
+\`/etc/steward/steward.yaml\`, and logs which. So do the commands that work on its state, such as \`steward backup\`. The
+one-shot modes, such as \`-validate\`, read only what they are given. Where there is no file either, the daemon starts the demo.
 `;
 
 function row(key: Key<unknown>): string {

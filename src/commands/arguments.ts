@@ -4,7 +4,7 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
 import { parseDuration } from "../kernel/config/units.ts";
-import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
+import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, versionOptions, commandOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -75,7 +75,7 @@ export interface CheckArguments extends DaemonArguments {
 export type RootTokenArguments = DaemonArguments;
 
 /** A command with a help text of its own. */
-export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token";
+export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token" | "version";
 
 /** What is to be done. */
 export type Invocation =
@@ -90,8 +90,11 @@ export type Invocation =
   | { readonly command: "backup"; readonly options: BackupArguments }
   | { readonly command: "check"; readonly options: CheckArguments }
   | { readonly command: "root-token"; readonly options: RootTokenArguments }
-  | { readonly command: "version" };
+  | { readonly command: "version" }
+  | { readonly command: "version-report" };
 
+/** What others call the command that starts the daemon. */
+const DAEMON_WORDS: ReadonlySet<string> = new Set(["serve", "server", "run", "start", "daemon", "agent"]);
 const HEALTHCHECK_MS = 5000;
 const CYCLE_MS = 60_000;
 
@@ -103,7 +106,9 @@ export function parseArguments(args: readonly string[]): Invocation {
   if (first === "backup") return parseBackup(rest);
   if (first === "check") return parseCheck(rest);
   if (first === "root-token") return parseRootToken(rest);
+  if (first === "version") return parseVersion(rest);
   if (first === "help") return parseHelp(rest);
+  if (DAEMON_WORDS.has(first)) throw misuse("the daemon starts without a command: steward -config FILE");
   throw misuse(`unknown command ${quote(first)}`, nearest(first, commandNames));
 }
 
@@ -175,10 +180,18 @@ function parseRootToken(args: readonly string[]): Invocation {
   return { command: "root-token", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") } };
 }
 
+function parseVersion(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, versionOptions, "version");
+  if (parsed.switches.has("help")) return { command: "help", topic: "version" };
+  const [extra] = parsed.positionals;
+  if (extra !== undefined) throw misuse(`unexpected argument ${quote(extra)}`, undefined, "version");
+  return { command: "version-report" };
+}
+
 function parseHelp(args: readonly string[]): Invocation {
   const [topic] = args;
   if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
-  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token") return { command: "help", topic };
+  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token" || topic === "version") return { command: "help", topic };
   throw misuse(`there is no help on ${quote(topic)}`, nearest(topic, commandNames));
 }
 
@@ -248,7 +261,11 @@ function readNumber(shown: string, text: string, range: NumberRange, command: st
 
 function unknownOption(shown: string, name: string, table: OptionTable, command: string | undefined): StewardError {
   const meant = nearest(name, Object.keys(table));
-  return misuse(`unknown option ${shorten(shown)}`, meant === undefined ? undefined : `--${meant}`, command);
+  // As it was written: the daemon's options take one dash or two.
+  if (meant !== undefined) return misuse(`unknown option ${shorten(shown)}`, `${shown.startsWith("--") ? "--" : "-"}${meant}`, command);
+  const owners = Object.entries(commandOptions).filter(([owner, options]) => owner !== (command ?? "") && Object.hasOwn(options, name)).map(([owner]) => (owner === "" ? "the daemon" : `steward ${owner}`));
+  if (owners.length > 0) return misuse(`${shorten(shown)} is an option of ${owners.join(" and ")}`, undefined, command);
+  return misuse(commandNames.includes(name) ? `${shorten(shown)} is a command: steward ${name}` : `unknown option ${shorten(shown)}`, undefined, command);
 }
 
 function misuse(problem: string, meant?: string, command?: string): StewardError {

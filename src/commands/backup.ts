@@ -8,6 +8,7 @@ import { StewardError } from "../kernel/base/errors.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { backupFolder } from "../kernel/state/folder-backup.ts";
 import type { BackupArguments } from "./arguments.ts";
+import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "./configuration.ts";
 import { mebibytes } from "./report/size.ts";
 import { derivedStores, storesElsewhere } from "./stores.ts";
@@ -18,7 +19,7 @@ const INTERRUPTED = 130;
 
 /** Runs the command; resolves with 0, or 130 after Ctrl-C. Throws what made it fail; the target then holds no copy. */
 export async function backup(options: BackupArguments, environment: Environment, output: CommandOutput): Promise<number> {
-  const configuration = configureDaemon(options, environment);
+  const configuration = configureDaemon(withFoundFile(options, environment), environment);
   const { stateDirectory } = configuration;
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));

@@ -8,6 +8,7 @@ import type { Environment } from "../kernel/config/key.ts";
 import { checkFolder } from "../kernel/state/folder-check.ts";
 import type { Severity, StoreCheck } from "../kernel/state/folder-check.ts";
 import type { CheckArguments } from "./arguments.ts";
+import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "./configuration.ts";
 import { mebibytes } from "./report/size.ts";
 import { daemonStores } from "./stores.ts";
@@ -21,7 +22,7 @@ const EXIT_CODES: Readonly<Record<Severity, number>> = { sound: 0, damaged: 1, r
  * start puts right what is wrong, 130 after Ctrl-C. Throws what kept it from looking.
  */
 export async function check(options: CheckArguments, environment: Environment, output: CommandOutput): Promise<number> {
-  const directory = resolve(options.directory ?? configureDaemon(options, environment).stateDirectory);
+  const directory = resolve(options.directory ?? configureDaemon(withFoundFile(options, environment), environment).stateDirectory);
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new StewardError("cancelled", "interrupted"));
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);

@@ -40,6 +40,8 @@ export interface DaemonConfiguration {
   /** Nothing worse than warnings. */
   readonly warnings: readonly Finding[];
   readonly demo: DemoDecision;
+  /** The file that was read. */
+  readonly file: string | undefined;
   /** Absolute `state.directory`. */
   readonly stateRoot: string;
   /** Where the environments live: the root, or `demo` inside it. */
@@ -63,5 +65,5 @@ export function configureDaemon(options: DaemonArguments, environment: Environme
   }
   if (demo.demo) assertDemoOnLoopback(config.get(gatewayListen));
   const stateRoot = resolve(config.get(stateFolder));
-  return { config, warnings: findings, demo, stateRoot, stateDirectory: demo.demo ? resolve(stateRoot, "demo") : stateRoot };
+  return { config, warnings: findings, demo, file: options.config, stateRoot, stateDirectory: demo.demo ? resolve(stateRoot, "demo") : stateRoot };
 }

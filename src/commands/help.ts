@@ -16,14 +16,18 @@ Usage:
   steward backup DIR            copy the state folder; the daemon may run
   steward check [DIR]           look for damage in the state or in a backup
   steward root-token            make a root token when the first one was lost
+  steward version               print version, commit, Node and system
 
 Options of the daemon (one dash or two):
-  -config FILE   read this YAML file; without it only the environment counts
+  -config FILE   read this YAML file; without it, and without any variable
+                 STEWARD_... or PAPERLESS_..., the daemon reads
+                 $XDG_CONFIG_HOME/steward/steward.yaml (~/.config if unset),
+                 else /etc/steward/steward.yaml
   -demo          run the demo: invented network, archive and code host, a state
                  folder of its own, this machine only. It is also what starts
                  when nothing at all is configured; STEWARD_DEMO=false prevents
                  that
-  -version       print the version
+  -version       print the version alone
   -help          print this text
 
 One-shot modes:
@@ -77,7 +81,7 @@ Examples:
 The daemon prints its address on standard output and logs to standard error.
 It ends with 0 after Ctrl-C or SIGTERM, 1 on failure, 2 on wrong use.
 More: steward dedup --help, steward backup --help, steward check --help,
-steward root-token --help
+steward root-token --help, steward version --help
 `;
 
 const dedup = `Finds near-duplicate documents and prints them in groups.
@@ -120,7 +124,8 @@ and goes on. What Steward can make anew is left out. To restore, stop the
 daemon and put the files of DIR into an empty state folder.
 
 Options:
-  --config FILE   the daemon's configuration; it says where the state folder is
+  --config FILE   the daemon's configuration, which says where the state folder
+                  is; without it, the file that the daemon would find
   --demo          back up the state of the demo
   --help          print this text
 
@@ -141,7 +146,8 @@ DIR is a state folder or a backup; without it, the state folder of the
 configuration. Nothing is changed. The daemon must not be running on it.
 
 Options:
-  --config FILE   the daemon's configuration; it says where the state folder is
+  --config FILE   the daemon's configuration, which says where the state folder
+                  is; without it, the file that the daemon would find
   --demo          check the state of the demo
   --help          print this text
 
@@ -164,7 +170,8 @@ standard output, and stored nowhere in clear. The daemon must not be running;
 its key must be where the configuration says. The audit records the new token.
 
 Options:
-  --config FILE   the daemon's configuration; it says where the state folder is
+  --config FILE   the daemon's configuration, which says where the state folder
+                  is; without it, the file that the daemon would find
   --demo          make it in the state of the demo
   --help          print this text
 
@@ -178,7 +185,16 @@ Ends with 0 when the token was made; 1 when it was not, e.g. because the daemon
 is running, 2 on wrong use.
 `;
 
-const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check, "root-token": rootToken };
+const version = `Prints what a report of a fault should begin with.
+
+Usage:
+  steward version
+
+Four lines: Steward's version, the commit of the clone it runs from, Node's
+version, and the system. \`steward -version\` prints the version alone.
+`;
+
+const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check, "root-token": rootToken, version };
 
 /** The help on a topic, with its last line break. */
 export function helpText(topic: HelpTopic): string {

@@ -13,6 +13,7 @@ import { createStateFactory } from "../kernel/state/state-factory.ts";
 import { makeRootToken } from "../tokens/root-token.ts";
 import { tokensStore } from "../tokens/stores.ts";
 import type { RootTokenArguments } from "./arguments.ts";
+import { withFoundFile } from "./config-search.ts";
 import { configureDaemon } from "./configuration.ts";
 import { tokensOptionsOf } from "./tokens.ts";
 import type { CommandOutput } from "./validate.ts";
@@ -20,7 +21,7 @@ import { stewardVersion } from "./version.ts";
 
 /** Runs the command; resolves with 0. Throws `conflict` naming the process that has the state folder, and what kept the token from being made. */
 export async function rootToken(options: RootTokenArguments, environment: Environment, output: CommandOutput): Promise<number> {
-  const configuration = configureDaemon(options, environment);
+  const configuration = configureDaemon(withFoundFile(options, environment), environment);
   const directory = configuration.stateDirectory;
   // Looked at first, since taking a folder makes it.
   if (!existsSync(join(directory, `${tokensStore.name}.mdb`))) {

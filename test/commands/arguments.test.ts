@@ -31,6 +31,8 @@ describe("the daemon's flags", () => {
     [["-h"], { command: "help", topic: "steward" }],
     [["help"], { command: "help", topic: "steward" }],
     [["help", "dedup"], { command: "help", topic: "dedup" }],
+    [["version"], { command: "version-report" }],
+    [["version", "--help"], { command: "help", topic: "version" }],
   ])("%j are read with one dash or two", (args, expected) => {
     expect(parseArguments(args)).toEqual(expected);
   });
@@ -39,7 +41,13 @@ describe("the daemon's flags", () => {
     [["-json"], "steward: -json goes with -validate or -exposition-check or -preflight or -once; see steward --help"],
     [["-healthcheck", "-healthcheck-timeout", "soon"], "steward: -healthcheck-timeout must be a duration above 0 such as 5s or 1m30s, got \"soon\"; see steward --help"],
     [["-print-effective-config", "-print-effective-config-format", "xml"], "steward: -print-effective-config-format must be json or yaml, got \"xml\"; see steward --help"],
-    [["-verson"], "steward: unknown option -verson, did you mean --version? see steward --help"],
+    [["-verson"], "steward: unknown option -verson, did you mean -version? see steward --help"],
+    [["--verson"], "steward: unknown option --verson, did you mean --version? see steward --help"],
+    [["--threshold", "1"], "steward: --threshold is an option of steward dedup; see steward --help"],
+    [["-check"], "steward: -check is a command: steward check; see steward --help"],
+    [["serve"], "steward: the daemon starts without a command: steward -config FILE; see steward --help"],
+    [["dedup", "--healthcheck", "a"], "steward dedup: --healthcheck is an option of the daemon; see steward dedup --help"],
+    [["version", "x"], "steward version: unexpected argument \"x\"; see steward version --help"],
     [["--elephant"], "steward: unknown option --elephant; see steward --help"],
     [["--constructor"], "steward: unknown option --constructor; see steward --help"],
     [["-config"], "steward: -config needs a value; see steward --help"],

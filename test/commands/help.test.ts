@@ -1,7 +1,10 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { helpText } from "../../src/commands/help.ts";
 import { daemonOptions, dedupOptions, folderOptions } from "../../src/commands/options.ts";
-import { stewardVersion } from "../../src/commands/version.ts";
+import { commitOf, stewardVersion, versionReport } from "../../src/commands/version.ts";
 
 describe("the help", () => {
   it.each(["steward", "dedup", "backup", "check", "root-token"] as const)("on %s fits 80 columns and shows examples", (topic) => {
@@ -25,5 +28,26 @@ describe("the help", () => {
 describe("the version", () => {
   it("is three numbers", () => {
     expect(stewardVersion()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it("comes with the commit, Node and the system", () => {
+    expect(versionReport()).toMatch(/^steward \d\S+\ncommit {2}([0-9a-f]{40}|unknown \(not a clone\))\nnode {4}\d+\.\d+\.\d+\nsystem {2}Linux \S+ \S+\n$/);
+  });
+
+  it.each([
+    ["a branch of its own file", { ".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": `${"a".repeat(40)}\n` }, "a".repeat(40)],
+    ["a packed branch", { ".git/HEAD": "ref: refs/heads/main\n", ".git/packed-refs": `# pack-refs\n${"c".repeat(40)} refs/heads/other/main\n${"b".repeat(40)} refs/heads/main\n` }, "b".repeat(40)],
+    ["no branch", { ".git/HEAD": `${"d".repeat(40)}\n` }, "d".repeat(40)],
+    ["a linked worktree", { ".git": "gitdir: linked\n", "linked/HEAD": "ref: refs/heads/x\n", "linked/commondir": "../main\n", "main/refs/heads/x": `${"e".repeat(40)}\n` }, "e".repeat(40)],
+    ["a clone without a commit", { ".git/HEAD": "ref: refs/heads/main\n" }, undefined],
+    ["no clone", {}, undefined],
+  ])("knows the commit of %s", (_case, files, expected) => {
+    const root = mkdtempSync(join(tmpdir(), "clone-"));
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(root, name, ".."), { recursive: true });
+      writeFileSync(join(root, name), text);
+    }
+    expect(commitOf(root)).toBe(expected);
+    rmSync(root, { recursive: true });
   });
 });

@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { type AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { folderConfig, smallArchive, writeFiles } from "./corpus.ts";
 import { removeTemporaryFolders, rest, runSteward, startDaemon, temporaryFolder } from "./daemon.ts";
@@ -50,6 +52,22 @@ describe("the daemon", () => {
     const config = settings().config.replace("127.0.0.1:0", `127.0.0.1:${port}`);
     await expect(startDaemon({ config })).rejects.toThrow(new RegExp(`ended with 1[\\s\\S]*${port}[\\s\\S]*gateway\\.listen`));
     blocker.close();
+  });
+
+  it("reads the user's file when nobody names one, says so, and so do the commands on its state", async () => {
+    const { state, config } = settings();
+    const home = temporaryFolder();
+    mkdirSync(join(home, "steward"));
+    const file = join(home, "steward", "steward.yaml");
+    writeFileSync(file, config, { mode: 0o600 });
+    const daemon = await startDaemon({ env: { XDG_CONFIG_HOME: home } });
+    expect(daemon.stderr.join("\n")).toContain(`configuration file=${file}`);
+    expect(daemon.stderr.join("\n")).not.toContain("this is a demo");
+    expect((await rest(daemon, "GET", "/api/v1/health")).json).not.toMatchObject({ demo: true });
+    await daemon.stop();
+    expect(await runSteward(["check"], { env: { XDG_CONFIG_HOME: home } })).toMatchObject({ code: 0, stdout: expect.stringContaining(state) as string });
+    writeFileSync(file, "gateway: [");
+    await expect(startDaemon({ env: { XDG_CONFIG_HOME: home } })).rejects.toThrow(/ended with 1[\s\S]*steward\.yaml: is not valid YAML/);
   });
 
   it("refuses to listen beyond loopback without a token", async () => {

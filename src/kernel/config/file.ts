@@ -2,6 +2,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from "yaml";
 import type { Finding } from "./findings.ts";
 import type { Raw } from "./raw.ts";
+import { locateYamlError } from "./yaml-error.ts";
 
 /** Larger files are no configuration; the second bound keeps aliases from multiplying. */
 const MOST_CHARACTERS = 1024 * 1024;
@@ -14,15 +15,16 @@ export interface ReadYaml {
   readonly findings: readonly Finding[];
 }
 
-/** Parses YAML 1.2. `name` stands for the file in findings. */
-export function readYaml(text: string, name: string): ReadYaml {
+/** Parses YAML 1.2. `name` stands for the file in findings; `words` are the names of keys, all that an excerpt of the text shows. */
+export function readYaml(text: string, name: string, words: ReadonlySet<string> = new Set()): ReadYaml {
   const empty = { kind: "map", entries: new Map<string, Raw>(), place: { line: 1 } } as const;
   const fail = (rule: string, line = 1): Finding => ({ severity: "error", path: name, rule, line });
   if (text.length > MOST_CHARACTERS) return { root: empty, findings: [fail(`must be at most ${MOST_CHARACTERS} characters long, has ${text.length}`)] };
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, version: "1.2" });
   if (document.errors.length > 0) {
-    return { root: empty, findings: document.errors.map((error) => fail(`is not valid YAML: ${inWords(error.code)}`, counter.linePos(error.pos[0]).line)) };
+    const located = document.errors.map((error) => locateYamlError(error, { text, document, counter, words }));
+    return { root: empty, findings: located.map(({ message, line }) => fail(`is not valid YAML: ${message}`, line)) };
   }
   const findings: Finding[] = [];
   const reader = createReader(document, counter, (rule, line) => void findings.push(fail(rule, line)));
@@ -30,11 +32,6 @@ export function readYaml(text: string, name: string): ReadYaml {
   if (root.kind === "nothing") return { root: empty, findings };
   if (root.kind !== "map") return { root: empty, findings: [...findings, fail("must hold keys such as `gateway:`, holds something else")] };
   return { root, findings };
-}
-
-/** The parser's own text quotes the line, and the line may hold a secret: only the class of the mistake is told. */
-function inWords(code: string): string {
-  return code.toLowerCase().replaceAll("_", " ");
 }
 
 function createReader(document: Document, counter: LineCounter, complain: (rule: string, line: number) => void): (node: unknown, depth: number, line: number) => Raw {

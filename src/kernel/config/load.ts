@@ -79,12 +79,12 @@ function readFileLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap
   try {
     text = sources.readFile(sources.file);
   } catch (error) {
-    findings.push({ severity: "error", path: sources.file, rule: `cannot be read: ${toStewardError(error).message}`, remedy: "check the path given with -config." });
+    findings.push({ severity: "error", path: sources.file, rule: `cannot be read: ${toStewardError(error).message}`, remedy: "check its path, and who may read it." });
     return new Map();
   }
   const mode = sources.modeOf?.(sources.file) ?? 0;
   if ((mode & 0o044) !== 0) findings.push({ severity: "warning", path: sources.file, rule: "can be read by other users of this machine", remedy: `chmod 0600 ${sources.file}` });
-  const yaml = readYaml(text, sources.file);
+  const yaml = readYaml(text, sources.file, new Set(sources.schema.flatMap(({ path }) => path.split("."))));
   const flat = flattenFile(yaml.root, sources.schema);
   findings.push(...yaml.findings, ...flat.findings);
   return flat.values;
