@@ -248,6 +248,8 @@ async function greet({ configuration, dedup, tokens, gateway, log, notifier, tel
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
+  // Not before every address is taken: a start that fails must not have used up the one time that the token is shown.
+  await tokens?.showRoot();
   process.stdout.write(`steward listening on ${url}\n`);
   telemetry.telemetry.openOutput();
   notifier.ready(`listening on ${url}`);

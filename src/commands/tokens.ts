@@ -28,6 +28,8 @@ export interface PlacedTokens {
   service(): Service | undefined;
   /** The running demo's. */
   demo(): DemoTokens | undefined;
+  /** Makes and shows the first root token, unless there is one or nobody may see it; logs what keeps it from being stored. */
+  showRoot(): Promise<void>;
 }
 
 /** What it is placed with. */
@@ -61,7 +63,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   const component: Component = {
     name: "tokens", needs, readiness: "reported",
     async start(signal) {
-      const options = { ...tokensOptionsOf(configuration, process.env), ...showRoot(place) };
+      const options = tokensOptionsOf(configuration, process.env);
       const deps = { state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) };
       const started = await startOrRefuse("tokens", { start: () => openTokens(deps, options, signal), signal, log });
       refusal = started.refusal;
@@ -81,7 +83,12 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     health: () => (refusal === undefined ? tokens?.health() ?? { ok: true } : refusing(refusal)),
   };
   const service = (): Service | undefined => tokens?.service ?? (refusal === undefined ? undefined : refuseTokens(refusal));
-  return { component, current: () => tokens, service, demo: () => demo };
+  return {
+    component, current: () => tokens, service, demo: () => demo,
+    async showRoot() {
+      if (tokens !== undefined) await showRoot(place, tokens);
+    },
+  };
 }
 
 /** What the configuration says of the service. `environment` names proxies and systemd's credentials. */
@@ -94,15 +101,16 @@ export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfigur
 }
 
 /** The demo makes a root token of its own, anew at each start. A journal would keep what is shown, so there none is. */
-function showRoot({ configuration: { demo }, log, tell, journalled }: TokensPlace): Pick<TokensOptions, "showRoot"> {
-  if (demo.demo) return {};
-  return {
-    showRoot(token) {
-      if (journalled) log.warn("there is no root token of the Vault API yet, and none is shown where a journal would keep it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
-      else tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`);
-      return !journalled;
-    },
+async function showRoot({ configuration: { demo }, log, tell, journalled }: TokensPlace, tokens: Tokens): Promise<void> {
+  if (demo.demo) return;
+  const show = (token: string): boolean => {
+    if (journalled) log.warn("there is no root token of the Vault API yet, and none is shown where a journal would keep it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
+    else tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`);
+    return !journalled;
   };
+  await tokens.showRoot(show).catch((thrown: unknown) => {
+    log.error("the first root token of the Vault API could not be stored, so one that was shown opens nothing", { error: toStewardError(thrown), remedy: "mend the cause and start Steward again: it shows another" });
+  });
 }
 
 /** Whether standard error goes to systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and inode of the stream). */

@@ -21,7 +21,7 @@ import type { TokensLevels } from "./telemetry/report.ts";
 import type { AuditDeviceConfig } from "./vault/audit/audit.ts";
 import { createFront, type Front } from "./vault/core/front.ts";
 import { vaultRoute } from "./vault/http/route.ts";
-import { openManager, type Manager } from "./vault/manager.ts";
+import { openManager, type Manager, type ShowRoot } from "./vault/manager.ts";
 import type { MountSpec } from "./vault/mounts/mounts.ts";
 import { openSeal, type Seal, type SealOptions } from "./vault/seal/seal.ts";
 import { vaultCors } from "./vault/system/cors.ts";
@@ -55,8 +55,6 @@ export interface TokensOptions {
   readonly proxy: ProxyOptions;
   /** See `EngineOptions.allowLinkLocal`. */
   readonly allowLinkLocal?: boolean;
-  /** Shows the first root token to whoever started the daemon; without it none is made. */
-  readonly showRoot?: (token: string) => boolean;
 }
 
 /** The running service. */
@@ -69,6 +67,8 @@ export interface Tokens {
   health(): Health;
   /** For metrics; costs a few look-ups. */
   levels(): TokensLevels;
+  /** Makes and shows the first root token, at once or when the store is unsealed; until it is called there is none. */
+  showRoot(show: ShowRoot): Promise<void>;
   /** After a rotation of the audit's files. */
   reopenAudit(): Promise<void>;
   /** Lets requests finish, stops the timers and closes the store. */
@@ -99,6 +99,7 @@ class Inside implements Tokens {
   readonly #control: SealControl;
   readonly #version: string;
   #manager: Manager | undefined;
+  #showRoot: ShowRoot | undefined;
   /** Opening and closing go one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -148,6 +149,11 @@ class Inside implements Tokens {
     return { sealed: false, inside: { ...manager.leases.counts(), stored: this.env.read((snapshot) => snapshot.count(tokenRows)) } };
   }
 
+  async showRoot(show: ShowRoot): Promise<void> {
+    this.#showRoot = show;
+    await this.#inTurn(async () => await this.#manager?.makeRoot(show));
+  }
+
   async reopenAudit(): Promise<void> {
     await this.#manager?.audit.reopen();
   }
@@ -163,12 +169,19 @@ class Inside implements Tokens {
   async #wake(): Promise<void> {
     if (this.#manager !== undefined) return;
     const { clock, ids, log, observe = unobserved } = this.#deps;
-    const { directory, audit, mounts, version, proxy, allowLinkLocal = false, showRoot } = this.#options;
-    this.#manager = await openManager({
-      env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, observe, ...(showRoot === undefined ? {} : { showRoot }),
+    const { directory, audit, mounts, version, proxy, allowLinkLocal = false } = this.#options;
+    const manager = await openManager({
+      env: this.env, directory, audit, seal: this.#control, declared: mounts, version: this.#version, clock, ids, log, observe,
       secrets: { [ENGINE_TYPE]: createEngine({ version, build: unreleased, proxy, allowLinkLocal }) },
     });
-    this.front.open(this.#manager.core);
+    try {
+      if (this.#showRoot !== undefined) await manager.makeRoot(this.#showRoot);
+    } catch (error) {
+      await manager.stop(0);
+      throw error;
+    }
+    this.#manager = manager;
+    this.front.open(manager.core);
   }
 
   /** Nobody comes in from here on; the keys go when those inside have left, which may be the one that asks for this. */

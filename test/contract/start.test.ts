@@ -50,8 +50,14 @@ describe("the daemon", () => {
     await new Promise((resolve) => blocker.once("listening", resolve));
     const { port } = blocker.address() as AddressInfo;
     const config = settings().config.replace("127.0.0.1:0", `127.0.0.1:${port}`);
-    await expect(startDaemon({ config })).rejects.toThrow(new RegExp(`ended with 1[\\s\\S]*${port}[\\s\\S]*gateway\\.listen`));
+    const failed = startDaemon({ config });
+    await expect(failed).rejects.toThrow(new RegExp(`ended with 1[\\s\\S]*${port}[\\s\\S]*gateway\\.listen`));
+    // The root token is shown once, so not by a start that fails.
+    await expect(failed).rejects.not.toThrow(/root token/);
     blocker.close();
+    const daemon = await startDaemon({ config: config.replace(`127.0.0.1:${port}`, "127.0.0.1:0") });
+    expect(daemon.stderr.join("\n")).toMatch(/root token of the Vault API, shown this once and stored nowhere: hvs\.\S+/);
+    await daemon.stop();
   });
 
   it("reads the user's file when nobody names one, says so, and so do the commands on its state", async () => {

@@ -22,7 +22,8 @@ async function open(options: Partial<TokensOptions> = {}): Promise<Tokens> {
 
 describe("the health of the tokens service", () => {
   it("is well with an empty store, and its levels say so", async () => {
-    const tokens = await open({ showRoot: () => true });
+    const tokens = await open();
+    await tokens.showRoot(() => true);
     expect(tokens.health()).toEqual({ ok: true });
     expect(tokens.levels()).toEqual({ sealed: false, inside: { leases: 0, due: 0, irrevocable: 0, orphans: 0, stored: 1 } });
   });
@@ -54,7 +55,8 @@ describe("the health of the tokens service", () => {
 describe("a credential in the headers", () => {
   it("is a live token on every surface of the service, without a use of it taken and without a record", async () => {
     let root = "";
-    const tokens = await open({ showRoot: (token) => (root = token) !== "" });
+    const tokens = await open();
+    await tokens.showRoot((token) => (root = token) !== "");
     const surfaces = [...tokens.service.rpc, ...tokens.service.plain];
     const seen = (headers: RequestHeaders): unknown => {
       const answers = new Set(surfaces.map((surface) => surface.hasCredential?.(headers)));
@@ -84,7 +86,8 @@ describe("a credential in the headers", () => {
 describe("sealing and unsealing at once", () => {
   it("ends with a door that is open exactly while the store is", async () => {
     let shown = "";
-    const tokens = await open({ showRoot: (token) => (shown = token) !== "" });
+    const tokens = await open();
+    await tokens.showRoot((token) => (shown = token) !== "");
     const key = readFileSync(join(tokens.env.status().path, "../tokens.key"), "utf8");
     const ask = (path: string, data: Record<string, unknown>): Promise<unknown> => tokens.front.handle({
       verb: "write", path, data, token: Secret.of(shown, "test"), remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal,

@@ -21,7 +21,7 @@ import { createCubbyhole } from "./cubbyhole.ts";
 import { openExpiryClock, type StoredClock } from "./expiry/stored-clock.ts";
 import { envelope } from "./http/envelope.ts";
 import { createLeases, type LeasesService } from "./leases/leases.ts";
-import { openIdentity, type VaultIdentity } from "./mounts/identity.ts";
+import { openIdentity } from "./mounts/identity.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
 import { createPolicies } from "./policies/policies.ts";
 import { newRootId, putRoot } from "./root.ts";
@@ -49,9 +49,10 @@ export interface ManagerDeps {
   readonly log: Log;
   /** Hears of revocations and audit records. */
   readonly observe?: TokensObserver;
-  /** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. False when nobody would see it: then, and without it, none is made. */
-  readonly showRoot?: (token: string) => boolean;
 }
+
+/** Shows the first root token to whoever started the daemon; it is stored nowhere in clear. False when nobody would see it: then none is made. */
+export type ShowRoot = (token: string) => boolean;
 
 /** The inside. */
 export interface Manager {
@@ -63,6 +64,8 @@ export interface Manager {
   readonly cluster: { readonly name: string; readonly id: string };
   /** Everything that keeps it from being well. */
   health(): Health;
+  /** Makes the first root token of the store, unless there was one. Shown before it is stored: a crash in between shows another one at the next start, never none. */
+  makeRoot(show: ShowRoot): Promise<void>;
   /** Stops its timers, then its backends. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -106,6 +109,11 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
       const reasons = parts.flatMap((part) => (part.ok ? [] : [part.reason ?? "not well"]));
       return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join("; "), unable: audit.health().unable === true };
     },
+    async makeRoot(show) {
+      const stored = await openIdentity(env, ids);
+      const id = newRootId(ids);
+      if (!stored.rooted && id.use(show)) await env.write((tx) => void putRoot(tx, { tokens, identity: stored, id }));
+    },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
       return stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }, deadlineMs);
@@ -116,7 +124,6 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     await mounts.open();
     await leases.start();
     await tokens.component.start(new AbortController().signal, (error) => log.error("tokens do not end at their times any more", { error: toStewardError(error) }));
-    if (!identity.rooted && deps.showRoot !== undefined) await makeRoot(deps, deps.showRoot, tokens, identity);
     return manager;
   } catch (error) {
     await manager.stop(0);
@@ -149,13 +156,6 @@ async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }:
   const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close()]);
   ends.push(...await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()]));
   for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
-}
-
-/** Shown before it is stored: a crash in between shows another one at the next start, never none. */
-async function makeRoot({ env, ids }: ManagerDeps, showRoot: (token: string) => boolean, tokens: TokenStore, identity: VaultIdentity): Promise<void> {
-  const id = newRootId(ids);
-  if (!id.use(showRoot)) return;
-  await env.write((tx) => void putRoot(tx, { tokens, identity, id }));
 }
 
 function fixedMount(point: string, kind: Mount["class"], backend: Mount["backend"]): Mount {
