@@ -32,6 +32,17 @@ describe("a spent wrapping token", () => {
     }
     expect((await asked({})).json.errors).toEqual(["missing \"token\" value in input"]);
   });
+
+  it("says so to a GET of sys/wrapping/lookup, which agents send before they unwrap a secret id", async () => {
+    const token = await wrap();
+    const look = (): ReturnType<typeof vaultRequest> => vaultRequest(vault.daemon.url, "GET", "sys/wrapping/lookup", { token });
+    for (let times = 0; times < 2; times++) {
+      const { status, json } = await look();
+      expect([status, json?.data]).toEqual([200, { creation_path: "sys/wrapping/wrap", creation_time: expect.any(String) as string, creation_ttl: 60 }]);
+    }
+    expect((await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/unwrap", { token })).json.data).toEqual({ a: 1 });
+    expect((await look()).json.errors).toEqual(GONE);
+  });
 });
 
 describe("sys/internal/ui/resultant-acl", () => {
