@@ -282,6 +282,18 @@ describe("what is wrong with a policy", () => {
   });
 });
 
+describe("max_permissions", () => {
+  it("names the permission sets that are refused from then on, when it is lowered", async () => {
+    const config = { app_id: 7, prv_key: appKey.privateKey };
+    await vault.ask("POST", "github/config", { body: config });
+    await vault.ask("POST", "github/permissionset/deploy", { body: { org_name: "example-org", permissions: { contents: "write" } } });
+    const { status, json } = await vault.ask("POST", "github/config", { body: { max_permissions: "contents=read" } });
+    expect([status, json.warnings]).toEqual([200, [expect.stringMatching(/^permission sets above max_permissions are refused .*: deploy \(contents=write\)$/)]]);
+    expect((await vault.ask("POST", "github/token/deploy")).json.errors).toEqual([expect.stringContaining("contents=write is above max_permissions")]);
+    expect((await vault.ask("POST", "github/config", { body: { max_permissions: "" } })).status).toBe(204);
+  });
+});
+
 describe("a wrapped mint", () => {
   async function mounted(): Promise<{ readonly host: CodeHost; readonly mint: (ttl: string) => Promise<string> }> {
     const host = await startCodeHost();
