@@ -33,13 +33,14 @@ function snippetOf(section: string, language: string, text: string): Snippet {
 export interface Shell {
   /** Runs commands; resolves with what they print. Rejects with all output when one fails, and the shell is over then. */
   run(commands: string): Promise<string>;
-  /** Ends the shell. */
+  /** Ends the shell and the jobs that it still has. */
   close(): Promise<void>;
 }
 
 /** Starts one that ends at the first command that fails, inside pipes too. */
 export function startShell(options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Shell {
-  const child = spawn("bash", ["-euo", "pipefail"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  // A process group of its own, so that its jobs end with it.
+  const child = spawn("bash", ["-euo", "pipefail"], { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
@@ -54,7 +55,7 @@ export function startShell(options: { readonly cwd: string; readonly env: Readon
       return printed().slice(0, printed().indexOf(`\n${mark}`));
     },
     async close() {
-      child.stdin.end();
+      if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       await ended;
     },
   };

@@ -2,6 +2,7 @@
  * Runs docs/tokens.md from its first command to its last, as it stands there: against the daemon, a simulated GitHub and OpenBao's own
  * client. Only names of hosts and folders are replaced.
  */
+import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,8 +15,8 @@ import { appKey, startCodeHost, vaultRequest } from "./vault.ts";
 
 const root = join(import.meta.dirname, "../..");
 const binaries = join(root, ".cache/python/bin");
-const there = existsSync(join(binaries, "bao"));
-if (!there) process.stderr.write("skipped: the commands of docs/tokens.md (no bao in .cache/python; `.ci/run` puts it there where Python is)\n");
+const missing = ["bao", "curl", "jq", "openssl"].filter((name) => spawnSync("sh", ["-c", `command -v ${name}`], { env: { PATH: `${binaries}:${cleanEnvironment["PATH"] ?? ""}` } }).status !== 0);
+if (missing.length > 0) process.stderr.write(`skipped: the commands of docs/tokens.md (without ${missing.join(", ")}; \`.ci/run\` puts bao into .cache/python where Python is)\n`);
 
 const [APP, OTHER_APP] = [123_456, 234_567];
 const page = readFileSync(join(root, "docs/tokens.md"), "utf8");
@@ -33,7 +34,7 @@ const mine: InstallationSpec = {
 const other: InstallationSpec = { id: 2001, account: { login: "other-org", type: "Organization" }, permissions: { metadata: "read" }, repositories: [{ id: 21, name: "docs" }] };
 const secrets = { "secrets.STEWARD_ROLE_ID": "", "secrets.STEWARD_SECRET_ID": "" };
 
-describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, () => {
+describe.skipIf(missing.length > 0)("the commands of docs/tokens.md", { timeout: 120_000 }, () => {
   const work = temporaryFolder();
   const state = join(work, "state");
   let host: CodeHost;
@@ -94,7 +95,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
 
   const live = (): number => host.liveTokens().length;
 
-  it("from zero to a token", async () => {
+  it("lead from zero to a token", async () => {
     const section = "From zero to a token";
     expect(take(section).text).toBe("STEWARD_STATE__DIRECTORY=/var/lib/steward bin/steward\n");
     daemon = await startDaemon({ env: { STEWARD_STATE__DIRECTORY: state, STEWARD_GATEWAY__LISTEN: "127.0.0.1:0", STEWARD_SERVICES__DEDUP: "false" } });
@@ -111,7 +112,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(await follow(section)).toMatch(/^token_policies +\["ci" "default"\]/m);
   });
 
-  it("a ceiling", async () => {
+  it("set a ceiling", async () => {
     expect(await follow("A ceiling for all tokens of an app")).toMatch(/^max_permissions +map\[checks:write contents:write\]/m);
     const refused = await vaultRequest(daemon.url, "POST", "github/token", { token: rootToken, body: { org_name: "my-org", permissions: "issues=write" } });
     expect([refused.status, refused.json.errors]).toEqual([400, [expect.stringContaining("issues=write is above max_permissions")]]);
@@ -119,7 +120,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(bounded.json.data.permissions).toEqual({ metadata: "read", contents: "write", checks: "write" });
   });
 
-  it("a login for a program", async () => {
+  it("log a program in", async () => {
     const section = "A login for a program: AppRole";
     await follow(section);
     const before = live();
@@ -133,7 +134,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     secrets["secrets.STEWARD_SECRET_ID"] = readFileSync(join(work, "secret-id"), "utf8");
   });
 
-  it("from another machine", async () => {
+  it("reach Steward from another machine", async () => {
     const section = "From another machine";
     await follow(section);
     const file = await follow(section);
@@ -144,7 +145,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(await follow(section)).toMatch(/"tokens": "ready"/);
   });
 
-  it("an agent", async () => {
+  it("keep a token fresh with an agent", async () => {
     const section = "An agent that keeps a token fresh";
     const before = live();
     for (let blocks = 0; blocks < 3; blocks++) await follow(section);
@@ -161,7 +162,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     readonly run: string;
   }
 
-  it("in CI", async () => {
+  it("mint in CI", async () => {
     const section = "Tokens in CI";
     const files = [await follow(section), await follow(section), await follow(section)] as const;
     const before = live();
@@ -200,7 +201,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(existsSync(join(work, ".vault-header"))).toBe(false);
   });
 
-  it("from a program", async () => {
+  it("mint from a program", async () => {
     const [python, javascript] = [await follow("From a program"), await follow("From a program")];
     const before = live();
     const printed = await shell.run(`python ${python}; NODE_EXTRA_CA_CERTS=$VAULT_CACERT ${join(root, "bin/node")} ${javascript}`);
@@ -208,7 +209,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     await expect.poll(live).toBe(before);
   });
 
-  it("a second app", async () => {
+  it("add a second app", async () => {
     const section = "A second app";
     const printed = await follow(section);
     expect(printed).toContain("true");
@@ -218,14 +219,14 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(await shell.run(`bin/steward -validate -config ${file}`)).toContain("config OK");
   });
 
-  it("another private key", async () => {
+  it("replace the private key", async () => {
     host.estate.replaceKeys(APP, [appKey.publicKey, newKey.publicKey]);
     expect(await follow("Replacing the app's private key")).toMatch(/^ {2}ok: true$/m);
     host.estate.replaceKeys(APP, [newKey.publicKey]);
     expect(await shell.run("bao write -field=token github/token org_name=my-org permissions=contents=read")).toMatch(/^ghs_/);
   });
 
-  it("from GitHub's audit log to the requester", async () => {
+  it("lead from GitHub's audit log to the requester", async () => {
     const section = "From GitHub's audit log to the requester";
     const before = live();
     const found = JSON.parse(await follow(section)) as Readonly<Record<string, unknown>>;
@@ -237,7 +238,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(await shell.run(`bao token lookup -accessor ${accessors.at(-1) ?? ""}`)).toMatch(/display_name +root/);
   });
 
-  it("an administrator, and the end of the root token", async () => {
+  it("make an administrator and retire the root token", async () => {
     const admin = "An administrator who is not root";
     const retire = "Retiring the root token";
     await follow(admin);
@@ -252,7 +253,7 @@ describe.skipIf(!there)("the commands of docs/tokens.md", { timeout: 120_000 }, 
     expect(await follow(retire)).toMatch(/^hvs\.\w{24}$/m);
   });
 
-  it("were all of the page", () => {
+  it("were all run", () => {
     expect(snippets.filter((snippet) => !taken.has(snippet)).map(({ section, text }) => `${section}: ${text.split("\n", 1)[0] ?? ""}`)).toEqual(
       snippets.filter(({ language }) => language === "json").map(({ section, text }) => `${section}: ${text.split("\n", 1)[0] ?? ""}`),
     );
