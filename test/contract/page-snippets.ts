@@ -55,7 +55,7 @@ export function startShell(options: { readonly cwd: string; readonly env: Readon
       return printed().slice(0, printed().indexOf(`\n${mark}`));
     },
     async close() {
-      if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       await ended;
     },
   };
