@@ -8,7 +8,7 @@ import { adminKeys, adminSound, adminTls } from "../kernel/config/admin-keys.ts"
 import type { Config } from "../kernel/config/config.ts";
 import { assertDemoOnLoopback, decideDemo, type DemoDecision } from "../kernel/config/demo.ts";
 import { formatFinding, type Finding } from "../kernel/config/findings.ts";
-import { gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
+import { clearTextOffLoopback, gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
 import { defineSchema, type Environment, type Schema } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "../kernel/config/listeners.ts";
@@ -30,7 +30,7 @@ export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKey
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [
-  tokenOffLoopback, gatewayTls.check, ...otlpChecks, samplerUsed, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
+  tokenOffLoopback, clearTextOffLoopback, gatewayTls.check, ...otlpChecks, samplerUsed, scrapeTls.check, scrapeSound, scrapeClientCertificates, adminTls.check, adminSound, listenersApart,
   profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 

@@ -23,6 +23,19 @@ describe("the daemon's configuration", () => {
     expect(() => configureDaemon({ config: undefined, demo: true }, environment)).toThrow("the demo only listens on this machine");
   });
 
+  it("warns of a gateway that other machines reach without TLS", () => {
+    const warned = (more: Record<string, string>): readonly string[] =>
+      configureDaemon(none, { HOME: "/home/ada", STEWARD_AUTH__TOKEN: "0123456789abcdef", ...more }).warnings.map(({ path, rule }) => `${path} ${rule}`);
+    for (const listen of ["0.0.0.0:8400", ":8400", "10.0.0.7:8400", "[2001:db8::1]:8400", "steward.lan:8400"]) {
+      expect(warned({ STEWARD_GATEWAY__LISTEN: listen })).toEqual([
+        `gateway.listen ${listen} can be reached from other machines without TLS: credentials and minted tokens cross the network in clear`,
+      ]);
+      expect(warned({ STEWARD_GATEWAY__LISTEN: listen, STEWARD_GATEWAY__TRUSTED_PROXIES: "10.0.0.2" })).toEqual([]);
+    }
+    // Loopback, and addresses of the private network, which encrypts by itself.
+    for (const listen of ["127.0.0.1:8400", "100.64.0.7:8400", "[fd7a:115c:a1e0::7]:8400"]) expect(warned({ STEWARD_GATEWAY__LISTEN: listen })).toEqual([]);
+  });
+
   it("names all problems, one a line", () => {
     expect(() => configureDaemon(none, { HOME: "/", STEWARD_LOGGING__LEVEL: "loud", STEWARD_POOL__THREADS: "-1" })).toThrow(
       /not valid:\n {2}ERROR logging\.level: .*\n {2}ERROR pool\.threads: [^\n]*$/);

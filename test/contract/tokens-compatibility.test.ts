@@ -32,6 +32,17 @@ describe("a spent wrapping token", () => {
     }
     expect((await asked({})).json.errors).toEqual(["missing \"token\" value in input"]);
   });
+
+  it("says so to a GET of sys/wrapping/lookup, which agents send before they unwrap a secret id", async () => {
+    const token = await wrap();
+    const look = (): ReturnType<typeof vaultRequest> => vaultRequest(vault.daemon.url, "GET", "sys/wrapping/lookup", { token });
+    for (let times = 0; times < 2; times++) {
+      const { status, json } = await look();
+      expect([status, json?.data]).toEqual([200, { creation_path: "sys/wrapping/wrap", creation_time: expect.any(String) as string, creation_ttl: 60 }]);
+    }
+    expect((await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/unwrap", { token })).json.data).toEqual({ a: 1 });
+    expect((await look()).json.errors).toEqual(GONE);
+  });
 });
 
 describe("sys/internal/ui/resultant-acl", () => {
@@ -268,6 +279,18 @@ describe("what is wrong with a policy", () => {
     expect(await doctor()).toEqual({ name: "policies", ok: true, detail: "warnings about paths of this mount: 1", remedy: `policy "forgot", ${WARNING}` });
     await vault.ask("DELETE", "sys/policies/acl/forgot");
     expect(await doctor()).toMatchObject({ detail: "nothing to say" });
+  });
+});
+
+describe("max_permissions", () => {
+  it("names the permission sets that are refused from then on, when it is lowered", async () => {
+    const config = { app_id: 7, prv_key: appKey.privateKey };
+    await vault.ask("POST", "github/config", { body: config });
+    await vault.ask("POST", "github/permissionset/deploy", { body: { org_name: "example-org", permissions: { contents: "write" } } });
+    const { status, json } = await vault.ask("POST", "github/config", { body: { max_permissions: "contents=read" } });
+    expect([status, json.warnings]).toEqual([200, [expect.stringMatching(/^permission sets above max_permissions are refused .*: deploy \(contents=write\)$/)]]);
+    expect((await vault.ask("POST", "github/token/deploy")).json.errors).toEqual([expect.stringContaining("contents=write is above max_permissions")]);
+    expect((await vault.ask("POST", "github/config", { body: { max_permissions: "" } })).status).toBe(204);
   });
 });
 

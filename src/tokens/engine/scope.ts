@@ -53,12 +53,16 @@ export function emptiedWarnings(emptied: readonly string[], strict: boolean): re
 /** The permissions to ask for under a mount's ceiling. Throws `invalid` for what is above it. */
 export function underCeiling(permissions: Permissions, ceiling: Permissions | undefined): Permissions {
   if (ceiling === undefined) return permissions;
-  const asked = Object.entries(permissions);
-  if (asked.length === 0) return ceiling;
-  const above = asked.filter(([name, level]) => !reaches(own(ceiling, name), level)).map(([name, level]) => `${name}=${level}`);
+  if (Object.keys(permissions).length === 0) return ceiling;
+  const above = aboveCeiling(permissions, ceiling);
   if (above.length === 0) return permissions;
   const most = Object.entries(ceiling).map(([name, level]) => `${name}=${level}`).join(", ");
   throw refused("permissions", `${above.slice(0, 10).join(", ")} is above max_permissions of this mount, which allow ${most === "" ? "nothing" : most}`);
+}
+
+/** Those permissions that a ceiling does not allow, as `name=level`. */
+export function aboveCeiling(permissions: Permissions, ceiling: Permissions): readonly string[] {
+  return Object.entries(permissions).filter(([name, level]) => !reaches(own(ceiling, name), level)).map(([name, level]) => `${name}=${level}`);
 }
 
 /** The body of the request to the platform: only what limits the token. */

@@ -158,9 +158,14 @@ async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }:
   for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
 }
 
+/** What `secrets list` and `auth list` show of the mounts that are always there. */
+const FIXED_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  "sys/": "system endpoints for control, policies and leases", "cubbyhole/": "private storage of each token", "auth/token/": "tokens as credentials",
+};
+
 function fixedMount(point: string, kind: Mount["class"], backend: Mount["backend"]): Mount {
   const name = point.replace(/^auth\//, "").replace("/", "");
-  return { point, class: kind, type: backend.type, accessor: `${name}_house`, uuid: `house-${name}`, description: `the house's own ${name}`, defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: true, backend };
+  return { point, class: kind, type: backend.type, accessor: `${name}_house`, uuid: `house-${name}`, description: FIXED_DESCRIPTIONS[point] ?? "", defaultLeaseTtlMs: 0, maxLeaseTtlMs: 0, options: {}, declared: false, trusted: true, backend };
 }
 
 /** Asks the backend that a lease came from to end it; that works for a mount on its way out, too. */

@@ -1,4 +1,4 @@
-/** What the command-line clients of OpenBao and Vault send, request by request (facts §2.4): neither is at hand here, but what they send is known. */
+/** What the command-line clients of OpenBao and Vault send, request by request (facts §2.4): Vault's is not at hand here, but what it sends is known; `tokens-docs.test.ts` runs OpenBao's. */
 import { describe, expect, it } from "vitest";
 import { appKey, type VaultAnswer } from "../vault.ts";
 import { useEstate } from "./estate.ts";
@@ -69,6 +69,7 @@ describe("the requests of the command line", () => {
     expect((await send("GET", "sys/seal-status", undefined, "")).json).toMatchObject({ sealed: false, initialized: true, storage_type: expect.any(String) as string });
     expect((await send("GET", "sys/leader", undefined, "")).json).toMatchObject({ ha_enabled: false });
     expect((await send("GET", "sys/mounts")).json.data["gh/"]).toMatchObject({ type: "github", options: null, local: false, seal_wrap: false, external_entropy_access: false, config: { default_lease_ttl: 2_764_800, force_no_cache: false } });
+    expect((await send("GET", "sys/mounts")).json.data["cubbyhole/"]).toMatchObject({ description: "private storage of each token" });
     expect((await send("POST", "sys/mounts/gh/tune", { options: { a: "b" } })).status).toBe(204);
     expect((await send("POST", "sys/mounts/gh/tune", { options: null, default_lease_ttl: "3600s", max_lease_ttl: "", force_no_cache: false })).status).toBe(204);
     expect((await send("POST", "sys/mounts/gh/tune", { listing_visibility: "unauth" })).json.errors).toEqual([expect.stringContaining("a mount has no setting listing_visibility")]);

@@ -52,6 +52,21 @@ describe("writing the configuration", () => {
     expect((await room.ask("read", "config"))?.data).toMatchObject({ app_id: 7, exclude_repository_metadata: true, prv_key: "<configured>" });
   });
 
+  it("names the permission sets that a lower ceiling refuses from then on, at most ten of them", async () => {
+    await using room = await startEngineRoom();
+    for (const [name, permissions] of [["ci", "contents=read"], ["deploy", "contents=write,issues=write"], ["everything", ""]]) {
+      await room.ask("create", `permissionset/${name ?? ""}`, { org_name: "example-org", permissions });
+    }
+    room.host.stored.set("permissionset/damaged", Buffer.from("{"));
+    const text = "permission sets above max_permissions are refused when they are used; write them again with less";
+    expect(await room.ask("update", "config", { max_permissions: "contents=read" })).toEqual({ warnings: [`${text}: deploy (contents=write, issues=write)`] });
+    expect(await room.ask("update", "config", { max_permissions: "contents=write,issues=write" })).toBeUndefined();
+    for (let number = 1; number <= 12; number++) await room.ask("create", `permissionset/set-${number}`, { org_name: "example-org", permissions: "issues=write" });
+    expect((await room.ask("update", "config", { max_permissions: "metadata=read" }))?.warnings).toEqual([expect.stringMatching(/: ci \(contents=read\), .* and 4 more$/)]);
+    expect(await room.ask("update", "config", { exclude_repository_metadata: "true" })).toBeUndefined();
+    expect(await room.ask("update", "config", { max_permissions: "" })).toBeUndefined();
+  });
+
   it("keeps the original's key and members, so that either engine can take over", async () => {
     await using room = await startEngineRoom();
     expect(Object.keys(JSON.parse(Buffer.from(room.host.stored.get("config") ?? []).toString()) as object)).toEqual(["prv_key", "base_url", "app_id", "exclude_repository_metadata"]);

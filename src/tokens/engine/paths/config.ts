@@ -1,14 +1,19 @@
 /** `config`: the app that tokens are minted as (contract 2.1, RESOLUTIONS T4–T6). */
 import { EngineConfigFieldsSchema } from "../../../gen/steward/tokens/v1/engine_pb.ts";
+import { StewardError } from "../../../kernel/base/errors.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { logicalError } from "../../logical/occurred.ts";
-import type { Data, LogicalResponse, Path, PathRequest } from "../../logical/types.ts";
+import type { Data, LogicalResponse, Path, PathRequest, StorageView } from "../../logical/types.ts";
 import { assertCallable, baseUrlWarnings, DEFAULT_BASE_URL, haveSameOrigin, parseBaseUrl } from "../base-url.ts";
 import type { EngineContext } from "../context.ts";
 import { permissionWarnings } from "../permission-names.ts";
 import { readPrivateKey } from "../private-key.ts";
-import { CONFIG_KEY, loadConfig, saveConfig } from "../store.ts";
-import type { EngineConfig } from "../types.ts";
+import { aboveCeiling } from "../scope.ts";
+import { CONFIG_KEY, listSets, loadConfig, loadSet, saveConfig } from "../store.ts";
+import type { EngineConfig, Permissions } from "../types.ts";
+
+/** Permission sets in a warning, and permissions of each. */
+const MAX_NAMED = 10;
 
 const NOTHING: EngineConfig = { appId: 0, privateKey: "", baseUrl: DEFAULT_BASE_URL, excludeRepositoryMetadata: false, strictScopes: false, maxPermissions: undefined };
 
@@ -51,7 +56,31 @@ async function write(context: EngineContext, request: PathRequest): Promise<Logi
     await saveConfig(storage, config);
     context.sessions.drop();
   }
-  return warnings.length === 0 ? undefined : { warnings };
+  const all = [...warnings, ...(request.fields.has("max_permissions") ? await refusedSetsWarnings(storage, config.maxPermissions) : [])];
+  return all.length === 0 ? undefined : { warnings: all };
+}
+
+/** Permission sets that were stored before and that the ceiling does not allow any more: whoever mints by them is refused. */
+async function refusedSetsWarnings(storage: StorageView, ceiling: Permissions | undefined): Promise<readonly string[]> {
+  if (ceiling === undefined) return [];
+  const refused: string[] = [];
+  for (const name of await listSets(storage)) {
+    const above = aboveCeiling(await permissionsOfSet(storage, name), ceiling);
+    if (above.length > 0) refused.push(`${name} (${above.slice(0, MAX_NAMED).join(", ")})`);
+  }
+  if (refused.length === 0) return [];
+  const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : "";
+  return [`permission sets above max_permissions are refused when they are used; write them again with less: ${refused.slice(0, MAX_NAMED).join(", ")}${more}`];
+}
+
+/** None for a set that is damaged or was deleted meanwhile: minting by it says so. */
+async function permissionsOfSet(storage: StorageView, name: string): Promise<Permissions> {
+  try {
+    return (await loadSet(storage, name))?.permissions ?? {};
+  } catch (error) {
+    if (error instanceof StewardError && error.code === "corrupt") return {};
+    throw error;
+  }
 }
 
 function checkRequired({ fields }: PathRequest): void {

@@ -4,7 +4,7 @@ import { StewardError } from "../../../kernel/base/errors.ts";
 import { Secret } from "../../../kernel/base/secret.ts";
 import { definePath } from "../../logical/define-path.ts";
 import { isLongerThan } from "../../logical/json.ts";
-import type { Data, Path, PathProof, PathRequest } from "../../logical/types.ts";
+import type { Data, LogicalResponse, Path, PathProof, PathRequest } from "../../logical/types.ts";
 import type { HostRequest } from "../auth/context.ts";
 import type { SystemDeps } from "./deps.ts";
 
@@ -15,6 +15,11 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
   const proof: PathProof = {
     subject: (request) => sentToken(request)?.use((id) => id),
     verify: async (request) => deps.wrapping.lookup(wrappingToken(request)),
+  };
+  const lookup = async (request: PathRequest): Promise<LogicalResponse> => {
+    const { createdAtMs, creationPath, ttlMs } = deps.wrapping.lookup(wrappingToken(request));
+    const creationTime = new Date(createdAtMs).toISOString();
+    return { data: { creation_path: creationPath, creation_time: creationTime, creation_ttl: Math.round(ttlMs / 1000) } };
   };
   return [
     definePath({
@@ -29,12 +34,8 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
     }),
     definePath({
       pattern: "wrapping/lookup", fields: WrappingFieldsSchema, unauthenticated: true, proof,
-      operations: {
-        write: async (request) => {
-          const { createdAtMs, creationPath, ttlMs } = deps.wrapping.lookup(wrappingToken(request));
-          return { data: { creation_path: creationPath, creation_time: new Date(createdAtMs).toISOString(), creation_ttl: Math.round(ttlMs / 1000) } };
-        },
-      },
+      // Agents read it to see where a wrapped secret id was made, before they unwrap it.
+      operations: { read: lookup, write: lookup },
       synopsis: "What a wrapping token is for.", description: "Leaves the answer where it is.",
     }),
     definePath({
