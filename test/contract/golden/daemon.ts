@@ -1,0 +1,93 @@
+/**
+ * A process with the whole daemon and the estate that it monitors, on one clock that stands still until the parent moves it: what the
+ * daemon tells depends on the seeds and on nothing else. Its arguments come as JSON, its orders over the channel of `fork`.
+ */
+import { createHash } from "node:crypto";
+import { subscribe } from "node:diagnostics_channel";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { configureDaemon } from "../../../src/commands/configuration.ts";
+import { endProcess } from "../../../src/commands/end-process.ts";
+import { serve } from "../../../src/commands/serve.ts";
+import { createIds } from "../../../src/kernel/base/ids.ts";
+import { createStopSignals } from "../../../src/kernel/supervisor/stop-signals.ts";
+import { createStageClock } from "../../monitor/stage.ts";
+import { startEstate } from "../monitor-estate.ts";
+import { arrangeScene, type SceneName } from "./scenes.ts";
+
+/** What the process is started with. */
+export interface GoldenArguments {
+  readonly scene: SceneName;
+  /** For the configuration and the state. */
+  readonly folder: string;
+  /** Receives OTLP. */
+  readonly endpoint: string;
+}
+
+/** From the parent: move on by so much. The answer is the same number, once everything that was due has come to its end. */
+export interface GoldenOrder {
+  readonly advanceMs: number;
+}
+
+/** First what the estate's addresses stand for, then the answers to orders. */
+export type GoldenReply = { readonly addresses: Readonly<Record<string, string>> } | { readonly advancedMs: number };
+
+/** Turns of the loop without a request on its way before time moves on; and how long the last look is, which also sees what is under way in other threads. */
+const CALM_TURNS = 100;
+const LOOKS = 10;
+const LOOK_MS = 10;
+const SEED = "golden";
+
+let inFlight = 0;
+const clock = createStageClock();
+clock.settle = settle;
+watchRequests();
+const { scene, folder, endpoint } = JSON.parse(process.argv[2] ?? "") as GoldenArguments;
+const ids = seededIds();
+const estate = await startEstate({ devices: 9, talkers: 3, clock, ids, gzip: false, secrets: { client: "tskey-client-golden", headscaleKey: `hskey-api-${"golden".repeat(2)}-${"0".repeat(64)}` } });
+const file = join(folder, "steward.yaml");
+writeFileSync(file, JSON.stringify(arrangeScene(estate, { scene, folder, endpoint })), { mode: 0o600 });
+const configuration = configureDaemon({ config: file, demo: false }, process.env);
+const readings = { heapBytes: () => 64 * 2 ** 20, workers: () => 3, collections: () => 2, uptimeMs: () => clock.monotonic() };
+process.on("message", ({ advanceMs }: GoldenOrder) => void advance(advanceMs));
+send({ addresses: { [endpoint]: "receiver", [estate.tailscale.url]: "tailscale", [estate.headscale.url]: "headscale", [estate.agents.url]: "agents", [new URL(estate.relayUrl).origin]: "relay", [estate.packagesUrl]: "packages", [estate.bucket.url]: "bucket", [estate.dashboard.url]: "dashboard" } });
+const code = await serve(configuration, createStopSignals(process), (status) => endProcess(status, (last) => process.exit(last)), { clock, ids, readings, monitorOn: "main" });
+await endProcess(code, (last) => process.exit(last));
+
+async function advance(ms: number): Promise<void> {
+  await clock.advance(ms);
+  for (let look = 0; look < LOOKS; look++) {
+    await setTimeout(LOOK_MS);
+    await settle();
+  }
+  send({ advancedMs: ms });
+}
+
+function send(reply: GoldenReply): void {
+  process.send?.(reply);
+}
+
+/** The requests of the daemon on their way, of undici and of Node's own client. */
+function watchRequests(): void {
+  for (const begun of ["undici:request:create", "http.client.request.start"]) subscribe(begun, () => void (inFlight += 1));
+  for (const ended of ["undici:request:trailers", "undici:request:error", "http.client.response.finish", "http.client.request.error"]) subscribe(ended, () => void (inFlight -= 1));
+}
+
+/** Until no request is on its way, and nothing that an answer set off is. */
+async function settle(): Promise<void> {
+  for (let calm = 0; calm < CALM_TURNS; calm++) {
+    await setImmediate();
+    if (inFlight > 0) calm = 0;
+  }
+}
+
+/** The same identifiers in each run. */
+function seededIds(): ReturnType<typeof createIds> {
+  let drawn = 0;
+  return createIds((length) => {
+    const bytes: Buffer[] = [];
+    for (let size = 0; size < length; size += 32) bytes.push(createHash("sha256").update(`${SEED} ${drawn++}`).digest());
+    return new Uint8Array(Buffer.concat(bytes).subarray(0, length));
+  });
+}
