@@ -6,9 +6,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { familyName, labelName } from "../../src/kernel/telemetry/exposition/naming.ts";
+import { parseExposition, type Document } from "../kernel/telemetry/exposition-parser.ts";
 import { STAGE_BEGINS_MS } from "../monitor/stage.ts";
+import type { ReceivedPoint } from "../support/otlp/decode.ts";
 import { removeTemporaryFolders } from "./daemon.ts";
-import { named, normaliseExposition, normaliseLogs, normaliseMetrics, normaliseStatus } from "./golden/normalise.ts";
+import { ABSENT, CATALOGUE, ONLY_PUSHED } from "./golden/absent.ts";
+import { isVarying, named, normaliseExposition, normaliseLogs, normaliseMetrics, normaliseStatus } from "./golden/normalise.ts";
 import { runGolden, type GoldenRun } from "./golden/run.ts";
 import { SCENES, type SceneName } from "./golden/scenes.ts";
 
@@ -57,5 +61,68 @@ describe.each(SCENES)("what the daemon tells of the scene %s", (scene) => {
 
   it("is this status", () => {
     compare(scene, "status.json", normaliseStatus(runOf(scene).status));
+  });
+});
+
+describe("the catalogue and what is told", () => {
+  const expositions = (): Document[] => SCENES.map((scene) => parseExposition(runOf(scene).exposition));
+  const points = (): ReceivedPoint[] => SCENES.flatMap((scene) => runOf(scene).points.flat());
+  const listed = (list: Readonly<Record<string, readonly string[]>>): string[] => Object.values(list).flat();
+
+  it("each row is told by a scene, or is listed as absent with a reason", () => {
+    const families = new Set(expositions().flatMap(({ types }) => [...types.keys()]));
+    const pushed = new Set(points().map(({ metric }) => metric));
+    const rows = [...CATALOGUE.values()];
+    expect(rows.filter((row) => !families.has(familyName(row))).map(({ name }) => name).toSorted()).toEqual([...listed(ABSENT), ...listed(ONLY_PUSHED)].toSorted());
+    expect(rows.filter(({ name }) => !pushed.has(name)).map(({ name }) => name).toSorted()).toEqual(listed(ABSENT).toSorted());
+    expect(new Set(listed(ABSENT)).size).toBe(listed(ABSENT).length);
+  });
+
+  it("kind, unit and help are the row's in each form, and no label is none of its own", () => {
+    const constants = ["vpn.network", "svc.provider"];
+    for (const { metric, kind, monotonic, unit, description, attributes } of points()) {
+      const row = CATALOGUE.get(metric);
+      if (row === undefined) {
+        expect(metric).toMatch(/^tailscaled_/);
+        continue;
+      }
+      const kinds = { counter: ["sum", true], updown: ["sum", false], gauge: ["gauge", false], histogram: ["histogram", false] } as const;
+      expect({ metric, kind: [kind, monotonic], unit, description }).toEqual({ metric, kind: kinds[row.kind], unit: row.unit, description: row.help });
+      expect(Object.keys(attributes).filter((name) => !row.attributes.includes(name) && !constants.includes(name)), metric).toEqual([]);
+    }
+    const rows = new Map([...CATALOGUE.values()].map((row) => [familyName(row), row]));
+    for (const { types, helps } of expositions()) {
+      for (const [family, type] of types) {
+        const row = rows.get(family);
+        if (row !== undefined) expect([family, type, helps.get(family)]).toEqual([family, row.kind === "updown" ? "gauge" : row.kind, row.help]);
+      }
+    }
+  });
+});
+
+describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
+  const series = (name: string, labels: Readonly<Record<string, unknown>>): string => `${name} ${JSON.stringify(Object.entries(labels).map(([label, value]) => [label, String(value)]).toSorted())}`;
+  const forwarded = (metric: string): boolean => metric.startsWith("tailscaled_");
+  /** What the pull, the status and the stop themselves change. */
+  const changing = (metric: string): boolean => isVarying(metric) || /^svc\.(gateway|metrics\.scrape|series|export|processor|log)\./.test(metric);
+
+  it("each series is told once, and each sample of the exposition is a point with the same value", () => {
+    const { points, exposition } = runOf(scene);
+    const samples = new Map<string, number>();
+    for (const { name, labels, value } of parseExposition(exposition).samples) {
+      const key = series(name, labels);
+      expect(samples.has(key), key).toBe(false);
+      samples.set(key, value);
+    }
+    const differing: string[] = [];
+    for (const point of points.flat()) {
+      const row = CATALOGUE.get(point.metric);
+      if (changing(point.metric) || (row === undefined && !forwarded(point.metric))) continue;
+      const family = row === undefined ? point.metric : familyName(row);
+      const labels = Object.fromEntries(Object.entries(point.attributes).map(([name, value]) => [labelName(name), value]));
+      const pulled = samples.get(series(point.histogram === undefined ? family : `${family}_sum`, labels));
+      if (pulled !== (point.histogram?.sum ?? point.value)) differing.push(`${series(family, labels)}: ${pulled} pulled, ${point.histogram?.sum ?? point.value} pushed`);
+    }
+    expect(differing.slice(0, SHOWN)).toEqual([]);
   });
 });

@@ -21,8 +21,9 @@ export interface GoldenRun {
 }
 
 const MINUTE_MS = 60_000;
-/** Three runs of each collector. */
-const ADVANCE_MS = 11 * MINUTE_MS;
+/** Three runs of each collector, with a pull after the first: what is read just before a pull is then among what is sampled. */
+const FIRST_MS = 4 * MINUTE_MS;
+const SECOND_MS = 7 * MINUTE_MS;
 const TOKEN = "administrator-0123456789";
 
 /** Runs it to its end. */
@@ -35,10 +36,11 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   // One that does not start says why in its lines.
   addresses.catch(() => undefined);
   const daemon = await watchStart(child);
-  await order(child, { advanceMs: ADVANCE_MS });
+  await order(child, { advanceMs: FIRST_MS });
   const address = daemon.stderr.map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined);
   const metrics = `${scene === "feeding" ? "https" : "http"}://${address}`;
   await textOf(`${metrics}/metrics`);
+  await order(child, { advanceMs: SECOND_MS });
   if (scene === "feeding") await textOf(`${daemon.url}/api/status.json`, 401, {});
   const status = JSON.parse(await textOf(`${daemon.url}/api/status.json`)) as unknown;
   const exposition = await textOf(`${metrics}/metrics`);
