@@ -16,6 +16,17 @@ import { isVarying, named, normaliseExposition, normaliseLogs, normaliseMetrics,
 import { runGolden, type GoldenRun } from "./golden/run.ts";
 import { SCENES, type SceneName } from "./golden/scenes.ts";
 
+/** What is read of the status. */
+interface StatusFacts {
+  readonly metrics: readonly { readonly name: string; readonly exposition_name: string; readonly series?: number }[];
+  readonly networks: readonly {
+    readonly name: string;
+    readonly device_cache: { readonly devices: number };
+    readonly collectors: readonly { readonly name: string; readonly runs: number; readonly last_success: boolean; readonly last_duration_ms: number }[];
+    readonly api: { readonly endpoints: readonly { readonly endpoint: string; readonly requests: number; readonly retries: number }[] };
+  }[];
+}
+
 const rewrite = process.env["STEWARD_TEST_GOLDEN"] === "1";
 const folder = join(import.meta.dirname, "golden");
 /** So many differing lines are shown. */
@@ -124,5 +135,30 @@ describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
       if (pulled !== (point.histogram?.sum ?? point.value)) differing.push(`${series(family, labels)}: ${pulled} pulled, ${point.histogram?.sum ?? point.value} pushed`);
     }
     expect(differing.slice(0, SHOWN)).toEqual([]);
+  });
+
+  it("the status counts the series, devices, runs and calls that the exposition tells", () => {
+    const { exposition } = runOf(scene);
+    const status = runOf(scene).status as StatusFacts;
+    const { samples, types } = parseExposition(exposition);
+    const counted = new Map<string, number>();
+    for (const { name } of samples) {
+      const family = types.has(name) ? name : name.replace(/_count$/, "");
+      if (types.has(family)) counted.set(family, (counted.get(family) ?? 0) + 1);
+    }
+    const known = status.metrics.filter(({ name }) => !changing(name));
+    expect(known.map(({ exposition_name: family, series = 0 }) => [family, series])).toEqual(known.map(({ exposition_name: family }) => [family, counted.get(family) ?? 0]));
+    const of = (name: string, labels: Readonly<Record<string, string>> = {}): number => samples.filter((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value)).reduce((sum, { value }) => sum + value, 0);
+    for (const { name: network, device_cache: cache, collectors, api } of status.networks) {
+      expect([network, cache.devices]).toEqual([network, of("vpn_devices_count_ratio", { vpn_network: network })]);
+      for (const { name, runs, last_success: good, last_duration_ms: tookMs } of collectors) {
+        const labels = { vpn_network: network, vpn_collector: name };
+        expect([network, name, runs, good, tookMs]).toEqual([network, name, of("svc_scrape_duration_histogram_seconds_count", labels), of("svc_scrape_success_ratio", labels) === 1, Math.round(of("svc_scrape_duration_seconds", labels) * 1_000)]);
+      }
+      for (const { endpoint, requests, retries } of api.endpoints) {
+        const labels = { vpn_network: network, endpoint };
+        expect([network, endpoint, requests, retries]).toEqual([network, endpoint, of("svc_api_requests_total", labels), of("svc_api_retries_total", labels)]);
+      }
+    }
   });
 });

@@ -21,7 +21,7 @@ export interface GoldenRun {
 }
 
 const MINUTE_MS = 60_000;
-/** Three runs of each collector, with a pull after the first: what is read just before a pull is then among what is sampled. */
+/** Three runs of each collector, with a pull after the first and after the last: what is read just before a pull is then among what the status shows. */
 const FIRST_MS = 4 * MINUTE_MS;
 const SECOND_MS = 7 * MINUTE_MS;
 const TOKEN = "administrator-0123456789";
@@ -41,6 +41,7 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   const metrics = `${scene === "feeding" ? "https" : "http"}://${address}`;
   await textOf(`${metrics}/metrics`);
   await order(child, { advanceMs: SECOND_MS });
+  await textOf(`${metrics}/metrics`);
   if (scene === "feeding") await textOf(`${daemon.url}/api/status.json`, 401, {});
   const status = JSON.parse(await textOf(`${daemon.url}/api/status.json`)) as unknown;
   const exposition = await textOf(`${metrics}/metrics`);

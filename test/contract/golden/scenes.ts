@@ -32,7 +32,7 @@ function polling(estate: Estate, options: SceneOptions): Section {
   return {
     ...daemon(options), ...others,
     networks: [{ ...hosted, http: { retry: { max_attempts: 2, base_delay: "1s" } } }, { ...own, http: { rate_limit: 5, retry: { max_attempts: 1 } } }],
-    collectors: { ...rest, auditlogs: { ...auditlogs, initial_lookback: "5h" }, flowlogs: { ...flowlogs, lag: "1m" } },
+    collectors: { ...rest, auditlogs: { ...auditlogs, initial_lookback: "8h" }, flowlogs: { ...flowlogs, lag: "1m" } },
     annotations: { url: estate.dashboard.url, token: "dashboard-secret", queue_size: 1, categories: { config_change: { rollup: false }, expiry: { rollup: false } } },
   };
 }
