@@ -37,7 +37,7 @@ afterAll(removeTemporaryFolders);
 const runs = new Map<SceneName, GoldenRun>();
 beforeAll(async () => {
   for (const scene of SCENES) runs.set(scene, await runGolden(scene));
-}, 180_000);
+}, 300_000);
 
 function runOf(scene: SceneName): GoldenRun {
   const run = runs.get(scene);

@@ -12,6 +12,7 @@ import { endProcess } from "../../../src/commands/end-process.ts";
 import { serve } from "../../../src/commands/serve.ts";
 import { createIds } from "../../../src/kernel/base/ids.ts";
 import { createStopSignals } from "../../../src/kernel/supervisor/stop-signals.ts";
+import { createBucket } from "../../../src/monitor/objectstore/bucket.ts";
 import { createStageClock } from "../../monitor/stage.ts";
 import { startEstate } from "../monitor-estate.ts";
 import { arrangeScene, type SceneName } from "./scenes.ts";
@@ -46,6 +47,7 @@ watchRequests();
 const { scene, folder, endpoint } = JSON.parse(process.argv[2] ?? "") as GoldenArguments;
 const ids = seededIds();
 const estate = await startEstate({ devices: 9, talkers: 3, clock, ids, gzip: false, secrets: { client: "tskey-client-golden", headscaleKey: `hskey-api-${"golden".repeat(2)}-${"0".repeat(64)}` } });
+await loadLibraries();
 const file = join(folder, "steward.yaml");
 writeFileSync(file, JSON.stringify(arrangeScene(estate, { scene, folder, endpoint })), { mode: 0o600 });
 const configuration = configureDaemon({ config: file, demo: false }, process.env);
@@ -54,6 +56,24 @@ process.on("message", ({ advanceMs }: GoldenOrder) => void advance(advanceMs));
 send({ addresses: { [endpoint]: "receiver", [estate.tailscale.url]: "tailscale", [estate.headscale.url]: "headscale", [estate.agents.url]: "agents", [new URL(estate.relayUrl).origin]: "relay", [estate.packagesUrl]: "packages", [estate.bucket.url]: "bucket", [estate.dashboard.url]: "dashboard" } });
 const code = await serve(configuration, createStopSignals(process), (status) => endProcess(status, (last) => process.exit(last)), { clock, ids, readings, monitorOn: "main" });
 await endProcess(code, (last) => process.exit(last));
+
+/** What is loaded at its first use, from the disk and in the machine's time: before the clock counts. */
+async function loadLibraries(): Promise<void> {
+  await import("undici");
+  const secret = { sentSecret: "x", origin: "golden" };
+  const limits = { wireBytes: 1, decompressedBytes: 1, records: 1 };
+  const { bucket: { url, objects } } = estate;
+  const bucket = createBucket({
+    endpoint: url, region: "eu-test-1", bucket: "logs", prefix: "", pathStyle: true, credentials: { accessKeyId: secret, secretAccessKey: secret, sessionToken: undefined },
+    layout: "flat", lookbackMs: 0, initialLookbackMs: 0, maxObjects: 1, intervalMs: 1, object: limits, cycle: limits,
+  });
+  const { signal } = new AbortController();
+  objects.set("first", Buffer.from("{}"));
+  await bucket.list("", "", 1, signal);
+  for await (const bytes of await bucket.read("first", signal)) void bytes;
+  bucket.close();
+  objects.delete("first");
+}
 
 async function advance(ms: number): Promise<void> {
   await clock.advance(ms);
@@ -79,6 +99,7 @@ async function settle(): Promise<void> {
   for (let calm = 0; calm < CALM_TURNS; calm++) {
     await setImmediate();
     if (inFlight > 0) calm = 0;
+    if (calm === CALM_TURNS / 2) await setTimeout(1);
   }
 }
 

@@ -80,7 +80,7 @@ function seriesOf(line: string): string {
   return (/\{.*\}/s.exec(line)?.[0] ?? "").replace(/,?le="[^"]*"/, "").replaceAll(/[{}]/g, "");
 }
 
-/** The requests that were received, one block each, sorted: those of several scopes are on their way at once. */
+/** The requests that were received, one block each. Sorted: those of several scopes are on their way at once, and the order of metrics is no promise. */
 export function normaliseMetrics(batches: readonly (readonly ReceivedPoint[])[], beganMs: number): string {
   return batches.map((points) => metricsBlock(points, beganMs)).toSorted(compare).join("\n");
 }
@@ -88,7 +88,8 @@ export function normaliseMetrics(batches: readonly (readonly ReceivedPoint[])[],
 function metricsBlock(points: readonly ReceivedPoint[], beganMs: number): string {
   const [first] = points;
   const lines = [`request: ${attributesOf(first?.resource)}`, `schema ${first?.schemaUrl}, scope ${first?.scope}`];
-  for (const [metric, all] of Map.groupBy(points, (point) => `${point.metric} ${point.kind}${point.monotonic ? " monotonic" : ""}${point.temporality === 0 ? "" : ` temporality=${point.temporality}`} unit=${point.unit} ${point.description}`)) {
+  const byMetric = Map.groupBy(points, (point) => `${point.metric} ${point.kind}${point.monotonic ? " monotonic" : ""}${point.temporality === 0 ? "" : ` temporality=${point.temporality}`} unit=${point.unit} ${point.description}`);
+  for (const [metric, all] of [...byMetric].toSorted(([left], [right]) => compare(left, right))) {
     lines.push(metric, ...all.map((point) => pointLine(point, beganMs)).toSorted(compare));
   }
   return `${lines.join("\n")}\n`;
@@ -97,7 +98,8 @@ function metricsBlock(points: readonly ReceivedPoint[], beganMs: number): string
 function pointLine({ metric, attributes, startMs, timeMs, value, histogram }: ReceivedPoint, beganMs: number): string {
   const shown = isVarying(metric) ? MASKED : histogram === undefined ? value : `count=${histogram.count} sum=${histogram.sum} ${histogram.counts.map((count, index) => `${histogram.bounds[index] ?? "+Inf"}:${count}`).join(" ")}`;
   const since = (ms: number): string => `${(ms - beganMs) / 1_000}s`;
-  return `  {${attributesOf(attributes, metric === "svc.build_info")}} ${shown} at ${since(timeMs)}${startMs === 0 ? "" : ` from ${since(startMs)}`}`;
+  const start = startMs === 0 ? "" : ` from ${isVarying(metric) ? MASKED : since(startMs)}`;
+  return `  {${attributesOf(attributes, metric === "svc.build_info")}} ${shown} at ${since(timeMs)}${start}`;
 }
 
 /** The records that were received, by their resources, without the order in which simultaneous ones came. */

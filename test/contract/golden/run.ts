@@ -39,15 +39,21 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   await order(child, { advanceMs: FIRST_MS });
   const address = daemon.stderr.map((line) => /listening.*name=metrics.*address=(\S+)/.exec(line)?.[1]).find((found) => found !== undefined);
   const metrics = `${scene === "feeding" ? "https" : "http"}://${address}`;
-  await textOf(`${metrics}/metrics`);
+  await pulled(child, metrics);
   await order(child, { advanceMs: SECOND_MS });
-  await textOf(`${metrics}/metrics`);
+  await pulled(child, metrics);
   if (scene === "feeding") await textOf(`${daemon.url}/api/status.json`, 401, {});
   const status = JSON.parse(await textOf(`${daemon.url}/api/status.json`)) as unknown;
   const exposition = await textOf(`${metrics}/metrics`);
   await ended(daemon);
   await receiver.close();
   return { names: { ...(await addresses).addresses, [daemon.url]: "gateway", [metrics]: "metrics", [folder]: "folder" }, exposition, status, points: receiver.batches, logs: receiver.logs() };
+}
+
+/** The books of the pull reach the daemon's thread after its answer: it is left to rest before the clock moves. */
+async function pulled(child: ChildProcess, metrics: string): Promise<void> {
+  await textOf(`${metrics}/metrics`);
+  await order(child, { advanceMs: 0 });
 }
 
 async function ended(daemon: Daemon): Promise<void> {
