@@ -112,7 +112,7 @@ describe("the catalogue and what is told", () => {
 });
 
 describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
-  const series = (name: string, labels: Readonly<Record<string, unknown>>): string => `${name} ${JSON.stringify(Object.entries(labels).map(([label, value]) => [label, String(value)]).toSorted())}`;
+  const series = (name: string, labels: Readonly<Record<string, unknown>>): string => `${name} ${Object.keys(labels).toSorted().map((label) => `${label}=${JSON.stringify(String(labels[label]))}`).join(" ")}`;
   const forwarded = (metric: string): boolean => metric.startsWith("tailscaled_");
   /** What the pull, the status and the stop themselves change. */
   const changing = (metric: string): boolean => isVarying(metric) || /^svc\.(gateway|metrics\.scrape|series|export|processor|log)\./.test(metric);
