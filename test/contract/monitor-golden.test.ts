@@ -112,7 +112,10 @@ describe("the catalogue and what is told", () => {
 });
 
 describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
-  const series = (name: string, labels: Readonly<Record<string, unknown>>): string => `${name} ${Object.keys(labels).toSorted().map((label) => `${label}=${JSON.stringify(String(labels[label]))}`).join(" ")}`;
+  const series = (name: string, labels: Readonly<Record<string, unknown>>): string => {
+    const sorted = Object.keys(labels).toSorted();
+    return `${name} ${sorted.map((label) => `${label}=${JSON.stringify(String(labels[label]))}`).join(" ")}`;
+  };
   const forwarded = (metric: string): boolean => metric.startsWith("tailscaled_");
   /** What the pull, the status and the stop themselves change. */
   const changing = (metric: string): boolean => isVarying(metric) || /^svc\.(gateway|metrics\.scrape|series|export|processor|log)\./.test(metric);
@@ -148,12 +151,19 @@ describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
     }
     const known = status.metrics.filter(({ name }) => !changing(name));
     expect(known.map(({ exposition_name: family, series = 0 }) => [family, series])).toEqual(known.map(({ exposition_name: family }) => [family, counted.get(family) ?? 0]));
-    const of = (name: string, labels: Readonly<Record<string, string>> = {}): number => samples.filter((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value)).reduce((sum, { value }) => sum + value, 0);
+    const of = (name: string, labels: Readonly<Record<string, string>>): number => {
+      const wanted = Object.entries(labels);
+      const found = samples.filter((sample) => sample.name === name && wanted.every(([label, value]) => sample.labels[label] === value));
+      return found.reduce((sum, { value }) => sum + value, 0);
+    };
     for (const { name: network, device_cache: cache, collectors, api } of status.networks) {
       expect([network, cache.devices]).toEqual([network, of("vpn_devices_count_ratio", { vpn_network: network })]);
       for (const { name, runs, last_success: good, last_duration_ms: tookMs } of collectors) {
         const labels = { vpn_network: network, vpn_collector: name };
-        expect([network, name, runs, good, tookMs]).toEqual([network, name, of("svc_scrape_duration_histogram_seconds_count", labels), of("svc_scrape_success_ratio", labels) === 1, Math.round(of("svc_scrape_duration_seconds", labels) * 1_000)]);
+        expect([network, name, { runs, good: Number(good), tookMs }]).toEqual([network, name, {
+          runs: of("svc_scrape_duration_histogram_seconds_count", labels), good: of("svc_scrape_success_ratio", labels),
+          tookMs: Math.round(of("svc_scrape_duration_seconds", labels) * 1_000),
+        }]);
       }
       for (const { endpoint, requests, retries } of api.endpoints) {
         const labels = { vpn_network: network, endpoint };

@@ -6,18 +6,24 @@ import { monitorMetrics } from "../../../src/monitor/catalogue/metrics.ts";
 /** Every row, by its name. */
 export const CATALOGUE: ReadonlyMap<string, AnyRow> = new Map([...houseMetrics, ...monitorMetrics].map((row) => [row.name, row]));
 
+const REAL_DAEMON = "shown with real daemons in test/contract/monitor-catalogue.test.ts";
+
 /** Absent from expositions and OTLP requests alike. */
 export const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "Node has no such figure": ["svc.runtime.memory.heap_objects", "svc.runtime.memory.stack_inuse", "svc.runtime.gc.next_target"],
   "receivers do not run yet": startingWith("vpn.stream.", "vpn.webhook.", "svc.ingress_wal."),
   "names and places of addresses are not looked up yet": [...startingWith("vpn.geoip.", "vpn.rdns."), "vpn.devices.by_country"],
   "there is no local store of flows yet": ["vpn.network.store.dropped"],
-  "the document service is off: its jobs and stores take the machine's time; shown in test/contract/monitor-catalogue.test.ts": startingWith("svc.state.", "svc.jobs_total", "svc.jobs."),
-  "the checkpoint file is written by other threads in the machine's time; shown in test/contract/monitor-catalogue.test.ts": ["svc.checkpoint.disk.size", "svc.checkpoint.persist.age"],
+  [`the document service is off, since jobs and stores take the machine's time; ${REAL_DAEMON}`]:
+    startingWith("svc.state.", "svc.jobs_total", "svc.jobs."),
+  [`the checkpoint file is written by other threads in the machine's time; ${REAL_DAEMON}`]:
+    ["svc.checkpoint.disk.size", "svc.checkpoint.persist.age"],
   "needs a disk that fails; shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
-  "needs a receiver that refuses, and tries again in the machine's time; shown in test/contract/monitor-catalogue.test.ts": ["svc.export.failures", "svc.export.lost", "svc.export.diagnostics.suppressed"],
-  "an object that cannot be read is tried again in the machine's time by the store's library; shown in test/monitor/objectstore": ["svc.objectstore.retries"],
-  "uploads are profiles of the real process; shown in test/contract/monitor-catalogue.test.ts": startingWith("svc.profiling."),
+  [`needs a receiver that refuses, and tries again in the machine's time; ${REAL_DAEMON}`]:
+    ["svc.export.failures", "svc.export.lost", "svc.export.diagnostics.suppressed"],
+  "the library of the store tries again in the machine's time; shown in test/monitor/objectstore":
+    ["svc.objectstore.retries"],
+  [`uploads are profiles of the real process; ${REAL_DAEMON}`]: startingWith("svc.profiling."),
 };
 
 /** Told by OTLP requests alone, by the reason. */

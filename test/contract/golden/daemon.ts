@@ -34,11 +34,15 @@ export interface GoldenOrder {
 /** First what the estate's addresses stand for, then the answers to orders. */
 export type GoldenReply = { readonly addresses: Readonly<Record<string, string>> } | { readonly advancedMs: number };
 
-/** Turns of the loop without a request on its way before time moves on; and how long the last look is, which also sees what is under way in other threads. */
+/** Turns of the loop without a request on its way before time moves on. */
 const CALM_TURNS = 100;
+/** The last look, which also sees what is under way in other threads. */
 const LOOKS = 10;
 const LOOK_MS = 10;
 const SEED = "golden";
+/** What undici and Node's own client tell of a request. */
+const BEGUN = ["undici:request:create", "http.client.request.start"];
+const ENDED = ["undici:request:trailers", "undici:request:error", "http.client.response.finish", "http.client.request.error"];
 
 let inFlight = 0;
 const clock = createStageClock();
@@ -46,16 +50,24 @@ clock.settle = settle;
 watchRequests();
 const { scene, folder, endpoint } = JSON.parse(process.argv[2] ?? "") as GoldenArguments;
 const ids = seededIds();
-const estate = await startEstate({ devices: 9, talkers: 3, clock, ids, gzip: false, secrets: { client: "tskey-client-golden", headscaleKey: `hskey-api-${"golden".repeat(2)}-${"0".repeat(64)}` } });
+const secrets = { client: "tskey-client-golden", headscaleKey: `hskey-api-${"golden".repeat(2)}-${"0".repeat(64)}` };
+const estate = await startEstate({ devices: 9, talkers: 3, clock, ids, gzip: false, secrets });
 await loadLibraries();
 const file = join(folder, "steward.yaml");
 writeFileSync(file, JSON.stringify(arrangeScene(estate, { scene, folder, endpoint })), { mode: 0o600 });
 const configuration = configureDaemon({ config: file, demo: false }, process.env);
 const readings = { heapBytes: () => 64 * 2 ** 20, workers: () => 3, collections: () => 2, uptimeMs: () => clock.monotonic() };
 process.on("message", ({ advanceMs }: GoldenOrder) => void advance(advanceMs));
-send({ addresses: { [endpoint]: "receiver", [estate.tailscale.url]: "tailscale", [estate.headscale.url]: "headscale", [estate.agents.url]: "agents", [new URL(estate.relayUrl).origin]: "relay", [estate.packagesUrl]: "packages", [estate.bucket.url]: "bucket", [estate.dashboard.url]: "dashboard" } });
-const code = await serve(configuration, createStopSignals(process), (status) => endProcess(status, (last) => process.exit(last)), { clock, ids, readings, monitorOn: "main" });
-await endProcess(code, (last) => process.exit(last));
+const { tailscale, headscale, agents, relayUrl, packagesUrl, bucket, dashboard } = estate;
+send({
+  addresses: {
+    [endpoint]: "receiver", [tailscale.url]: "tailscale", [headscale.url]: "headscale", [agents.url]: "agents",
+    [new URL(relayUrl).origin]: "relay", [packagesUrl]: "packages", [bucket.url]: "bucket", [dashboard.url]: "dashboard",
+  },
+});
+const end = (status: number): Promise<never> => endProcess(status, (last) => process.exit(last));
+const code = await serve(configuration, createStopSignals(process), end, { clock, ids, readings, monitorOn: "main" });
+await end(code);
 
 /** What is loaded at its first use, from the disk and in the machine's time: before the clock counts. */
 async function loadLibraries(): Promise<void> {
@@ -63,15 +75,16 @@ async function loadLibraries(): Promise<void> {
   const secret = { sentSecret: "x", origin: "golden" };
   const limits = { wireBytes: 1, decompressedBytes: 1, records: 1 };
   const { bucket: { url, objects } } = estate;
-  const bucket = createBucket({
-    endpoint: url, region: "eu-test-1", bucket: "logs", prefix: "", pathStyle: true, credentials: { accessKeyId: secret, secretAccessKey: secret, sessionToken: undefined },
+  const opened = createBucket({
+    endpoint: url, region: "eu-test-1", bucket: "logs", prefix: "", pathStyle: true,
+    credentials: { accessKeyId: secret, secretAccessKey: secret, sessionToken: undefined },
     layout: "flat", lookbackMs: 0, initialLookbackMs: 0, maxObjects: 1, intervalMs: 1, object: limits, cycle: limits,
   });
   const { signal } = new AbortController();
   objects.set("first", Buffer.from("{}"));
-  await bucket.list("", "", 1, signal);
-  for await (const bytes of await bucket.read("first", signal)) void bytes;
-  bucket.close();
+  await opened.list("", "", 1, signal);
+  for await (const bytes of await opened.read("first", signal)) void bytes;
+  opened.close();
   objects.delete("first");
 }
 
@@ -90,8 +103,8 @@ function send(reply: GoldenReply): void {
 
 /** The requests of the daemon on their way, of undici and of Node's own client. */
 function watchRequests(): void {
-  for (const begun of ["undici:request:create", "http.client.request.start"]) subscribe(begun, () => void (inFlight += 1));
-  for (const ended of ["undici:request:trailers", "undici:request:error", "http.client.response.finish", "http.client.request.error"]) subscribe(ended, () => void (inFlight -= 1));
+  for (const begun of BEGUN) subscribe(begun, () => void (inFlight += 1));
+  for (const ended of ENDED) subscribe(ended, () => void (inFlight -= 1));
 }
 
 /** Until no request is on its way, and nothing that an answer set off is. */

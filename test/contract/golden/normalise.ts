@@ -61,8 +61,12 @@ export function normaliseExposition(text: string): string {
     if (/^# (HELP|EOF)/.test(line) || (line.startsWith("# TYPE") && !families.at(-1)?.[0]?.startsWith(`# HELP ${familyOf(line)} `))) families.push([]);
     families.at(-1)?.push(line.startsWith("#") ? line : maskedSample(line));
   }
-  const sorted = families.map((lines) => [...lines.filter((line) => line.startsWith("#")), ...lines.filter((line) => !line.startsWith("#")).toSorted((left, right) => compare(seriesOf(left), seriesOf(right)))]);
-  return `${sorted.flat().join("\n")}\n`;
+  return `${families.flatMap(sortedFamily).join("\n")}\n`;
+}
+
+function sortedFamily(lines: readonly string[]): string[] {
+  const samples = lines.filter((line) => !line.startsWith("#"));
+  return [...lines.filter((line) => line.startsWith("#")), ...samples.toSorted((left, right) => compare(seriesOf(left), seriesOf(right)))];
 }
 
 function familyOf(line: string): string {
@@ -88,18 +92,27 @@ export function normaliseMetrics(batches: readonly (readonly ReceivedPoint[])[],
 function metricsBlock(points: readonly ReceivedPoint[], beganMs: number): string {
   const [first] = points;
   const lines = [`request: ${attributesOf(first?.resource)}`, `schema ${first?.schemaUrl}, scope ${first?.scope}`];
-  const byMetric = Map.groupBy(points, (point) => `${point.metric} ${point.kind}${point.monotonic ? " monotonic" : ""}${point.temporality === 0 ? "" : ` temporality=${point.temporality}`} unit=${point.unit} ${point.description}`);
+  const byMetric = Map.groupBy(points, metricLine);
   for (const [metric, all] of [...byMetric].toSorted(([left], [right]) => compare(left, right))) {
     lines.push(metric, ...all.map((point) => pointLine(point, beganMs)).toSorted(compare));
   }
   return `${lines.join("\n")}\n`;
 }
 
+function metricLine({ metric, kind, monotonic, temporality, unit, description }: ReceivedPoint): string {
+  const kinds = `${kind}${monotonic ? " monotonic" : ""}${temporality === 0 ? "" : ` temporality=${temporality}`}`;
+  return `${metric} ${kinds} unit=${unit} ${description}`;
+}
+
 function pointLine({ metric, attributes, startMs, timeMs, value, histogram }: ReceivedPoint, beganMs: number): string {
-  const shown = isVarying(metric) ? MASKED : histogram === undefined ? value : `count=${histogram.count} sum=${histogram.sum} ${histogram.counts.map((count, index) => `${histogram.bounds[index] ?? "+Inf"}:${count}`).join(" ")}`;
+  const shown = isVarying(metric) ? MASKED : histogram === undefined ? value : histogramText(histogram);
   const since = (ms: number): string => `${(ms - beganMs) / 1_000}s`;
   const start = startMs === 0 ? "" : ` from ${isVarying(metric) ? MASKED : since(startMs)}`;
   return `  {${attributesOf(attributes, metric === "svc.build_info")}} ${shown} at ${since(timeMs)}${start}`;
+}
+
+function histogramText({ count, sum, counts, bounds }: NonNullable<ReceivedPoint["histogram"]>): string {
+  return `count=${count} sum=${sum} ${counts.map((cell, index) => `${bounds[index] ?? "+Inf"}:${cell}`).join(" ")}`;
 }
 
 /** The records that were received, by their resources, without the order in which simultaneous ones came. */
@@ -135,7 +148,9 @@ function printed(value: unknown, indent: string): string {
   const line = JSON.stringify(value);
   if (typeof value !== "object" || value === null || line.length <= LINE) return line;
   const inner = `${indent}  `;
-  const members = Array.isArray(value) ? value.map((each) => `${inner}${printed(each, inner)}`) : Object.entries(value).map(([name, each]) => `${inner}${JSON.stringify(name)}: ${printed(each, inner)}`);
+  const members = Array.isArray(value)
+    ? value.map((each) => `${inner}${printed(each, inner)}`)
+    : Object.entries(value).map(([name, each]) => `${inner}${JSON.stringify(name)}: ${printed(each, inner)}`);
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   return `${open}\n${members.join(",\n")}\n${indent}${close}`;
 }

@@ -31,7 +31,8 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   const receiver = await startReceiver({ protocol: "http" });
   const folder = temporaryFolder();
   const given: GoldenArguments = { scene, folder, endpoint: receiver.endpoint };
-  const child = fork(join(import.meta.dirname, "daemon.ts"), [JSON.stringify(given)], { env: cleanEnvironment, silent: true, execArgv: ["--disable-warning=ExperimentalWarning"], cwd: folder });
+  const options = { env: cleanEnvironment, silent: true, execArgv: ["--disable-warning=ExperimentalWarning"], cwd: folder };
+  const child = fork(join(import.meta.dirname, "daemon.ts"), [JSON.stringify(given)], options);
   const addresses = reply(child, "addresses");
   // One that does not start says why in its lines.
   addresses.catch(() => undefined);
@@ -47,7 +48,8 @@ export async function runGolden(scene: SceneName): Promise<GoldenRun> {
   const exposition = await textOf(`${metrics}/metrics`);
   await ended(daemon);
   await receiver.close();
-  return { names: { ...(await addresses).addresses, [daemon.url]: "gateway", [metrics]: "metrics", [folder]: "folder" }, exposition, status, points: receiver.batches, logs: receiver.logs() };
+  const names = { ...(await addresses).addresses, [daemon.url]: "gateway", [metrics]: "metrics", [folder]: "folder" };
+  return { names, exposition, status, points: receiver.batches, logs: receiver.logs() };
 }
 
 /** The books of the pull reach the daemon's thread after its answer: it is left to rest before the clock moves. */
