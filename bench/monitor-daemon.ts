@@ -8,6 +8,7 @@ import { configureDaemon, daemonSchema } from "../src/commands/configuration.ts"
 import { monitorOptionsOf, placeMonitor } from "../src/commands/monitor.ts";
 import { createHouseTelemetry } from "../src/commands/telemetry.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
+import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";
 import { createSupervisor } from "../src/kernel/supervisor/supervisor.ts";
 import { PROBE_CHANNEL, type ProbeOrder, type ProbeReport } from "./thread-probe.ts";
@@ -39,7 +40,7 @@ const STOP_MS = 10_000;
 const configuration = configureDaemon({ config: undefined, demo: false }, process.env);
 const log = createLog({ level: "warn", format: "text", write: (line) => process.stderr.write(line), now: () => systemClock.now() });
 const { telemetry } = await createHouseTelemetry({ config: configuration.config, schema: daemonSchema, clock: systemClock, log, version: "0.0.0", pull: true });
-const monitor = placeMonitor({ options: monitorOptionsOf(configuration, process.env), telemetry, log, needs: ["telemetry"] });
+const monitor = placeMonitor({ clock: systemClock, ids: systemIds, on: "thread", options: monitorOptionsOf(configuration, process.env), telemetry, log, needs: ["telemetry"] });
 if (monitor === undefined) throw new Error("the bench configures a network");
 const house = createSupervisor({ clock: systemClock, log });
 house.add(monitor.telemetry);

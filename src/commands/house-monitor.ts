@@ -1,19 +1,21 @@
 /** The monitor in the house: what it is told of the configuration, and what it may ask of everything around it. */
 import type { Clock } from "../kernel/base/clock.ts";
+import type { Ids } from "../kernel/base/ids.ts";
 import type { RootLog } from "../kernel/base/log.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import { servicesMonitor } from "../kernel/config/house-keys.ts";
+import type { Placement } from "../kernel/threads/placed.ts";
 import type { NetworkOptions } from "../monitor/options.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { monitorOptionsOf, placeMonitor, type PlacedMonitor } from "./monitor.ts";
 import { createHouseStatus, type HouseStatusDeps } from "./status/house-status.ts";
 import { stewardVersion } from "./version.ts";
 
-const MILLISECONDS = 1_000;
-
 /** What it is placed with. */
 export interface HouseMonitorDeps extends Omit<HouseStatusDeps, "clock" | "log"> {
   readonly clock: Clock;
+  readonly ids: Ids;
+  readonly on: Placement;
   readonly log: RootLog;
   readonly configuration: DaemonConfiguration;
   readonly environment: Environment;
@@ -24,10 +26,10 @@ export interface HouseMonitorDeps extends Omit<HouseStatusDeps, "clock" | "log">
 
 /** Undefined when the configuration switches it off. */
 export function placeHouseMonitor(deps: HouseMonitorDeps): PlacedMonitor | undefined {
-  const { clock, log, configuration, environment, demoNetwork, house, needs } = deps;
+  const { clock, ids, on, log, configuration, environment, demoNetwork, house, needs, readings } = deps;
   if (!configuration.config.get(servicesMonitor)) return undefined;
   const options = monitorOptionsOf(configuration, environment, demoNetwork);
-  const startedAtMs = Math.round(clock.now() - process.uptime() * MILLISECONDS);
+  const startedAtMs = Math.round(clock.now() - readings.uptimeMs());
   const status = createHouseStatus({ ...deps, log: log.child("status") }, { configuration, monitor: options, version: stewardVersion(), startedAtMs });
-  return placeMonitor({ options, telemetry: house.telemetry, house: () => status.port(), log, needs });
+  return placeMonitor({ clock, ids, on, options, telemetry: house.telemetry, house: () => status.port(), log, needs });
 }

@@ -1,7 +1,7 @@
 /** Places the monitor in the house: its configuration, its thread, and what of it decides over readiness. */
 import type { MessagePort } from "node:worker_threads";
-import { systemClock } from "../kernel/base/clock.ts";
-import { systemIds } from "../kernel/base/ids.ts";
+import type { Clock } from "../kernel/base/clock.ts";
+import type { Ids } from "../kernel/base/ids.ts";
 import type { RootLog } from "../kernel/base/log.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { BoundService } from "../kernel/service.ts";
@@ -33,6 +33,9 @@ const FLUSH_MS = 5_000;
 
 /** What it is placed with. */
 export interface MonitorPlace {
+  /** Of this thread; a thread of the monitor's own has the system's. */
+  readonly clock: Clock;
+  readonly ids: Ids;
   readonly options: MonitorOptions;
   readonly telemetry: Pick<Telemetry, "port" | "flush" | "component">;
   /** Ports to what the status tells of the house; one for each start. */
@@ -40,8 +43,8 @@ export interface MonitorPlace {
   readonly log: RootLog;
   /** Telemetry among them. */
   readonly needs: readonly string[];
-  /** A thread of its own unless said otherwise, or there is nothing to collect. */
-  readonly on?: Placement;
+  /** The main thread where there is nothing to collect. */
+  readonly on: Placement;
 }
 
 /** The placed monitor. */
@@ -61,10 +64,10 @@ export interface PlacedMonitor {
  * The monitor in its place. Without a credential it is idle: it collects and stores nothing, needs no thread, and answers what it
  * is asked all the same (RESOLUTIONS M28).
  */
-export function placeMonitor({ options, telemetry, house, log, needs, on = "thread" }: MonitorPlace): PlacedMonitor {
+export function placeMonitor({ clock, ids, options, telemetry, house, log, needs, on }: MonitorPlace): PlacedMonitor {
   const idle = options.networks.length === 0;
   if (idle) log.child("monitor").info("the monitor is idle: no credential of a control plane is configured", { remedy: "set vpn.auth, or headscale.url and headscale.api_key; services.monitor=false switches it off" });
-  const deps: HostDeps = { clock: systemClock, ids: systemIds, log, ports: () => portsOf(telemetry, house), drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)) };
+  const deps: HostDeps = { clock, ids, log, ports: () => portsOf(telemetry, house), drained: (deadlineMs) => telemetry.flush(Math.min(deadlineMs, FLUSH_MS)) };
   const host = placeService(deps, monitorModule, { on: idle ? "main" : on, options: idle ? idleOptions(options) : options, needs, readiness: "reported", heapMb: HEAP_MB, variables: ambientVariables(options) });
   const { component } = telemetry;
   return {

@@ -10,10 +10,9 @@ import { openDedup } from "../dedup/service.ts";
 import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { writeDemoArchive } from "../demo/archive.ts";
-import { delay, systemClock } from "../kernel/base/clock.ts";
+import { delay } from "../kernel/base/clock.ts";
 import { logConsole } from "../kernel/base/console-log.ts";
 import type { StewardError } from "../kernel/base/errors.ts";
-import { systemIds } from "../kernel/base/ids.ts";
 import { createLog } from "../kernel/base/log.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { formatAddress } from "../kernel/config/address.ts";
@@ -47,9 +46,9 @@ import type { PlacedMonitor } from "./monitor.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
 import { createHouseTelemetry, type HouseTelemetry } from "./telemetry.ts";
 import { houseProfiling, type HouseProfiling } from "./profiling.ts";
+import { systemRuntime, type DaemonRuntime } from "./runtime.ts";
 import { served } from "./served.ts";
 import type { HouseStatusDeps } from "./status/house-status.ts";
-import { processReadings } from "./status/runtime.ts";
 import { watchStores } from "./status/stores.ts";
 import { isJournalled, placeTokens, type PlacedTokens } from "./tokens.ts";
 import { houseUpdates } from "./updates.ts";
@@ -66,7 +65,7 @@ const DEMO_ARCHIVE = "demo";
 const TELEMETRY = "telemetry";
 
 /** What the parts of one run share. */
-interface House {
+interface House extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly configuration: DaemonConfiguration;
   readonly log: Log;
   readonly pool: Pool;
@@ -89,31 +88,31 @@ interface House {
 }
 
 /** Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from starting. */
-export async function serve(configuration: DaemonConfiguration, signals: StopSignals, end: EndProcess): Promise<number> {
+export async function serve(configuration: DaemonConfiguration, signals: StopSignals, end: EndProcess, runtime: DaemonRuntime = systemRuntime()): Promise<number> {
   const { config } = configuration;
-  const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => systemClock.now() });
+  const { clock, ids, readings, monitorOn } = runtime;
+  const log = createLog({ level: config.get(loggingLevel), format: config.get(loggingFormat), write: (line) => process.stderr.write(line), now: () => clock.now() });
   heedUncaught(log, end);
   logConsole(log);
-  const readings = processReadings();
   const threads = config.get(poolThreads);
-  const pool = createPool({ clock: systemClock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
+  const pool = createPool({ clock, log: log.child("pool"), ...(threads === 0 ? {} : { threads }) });
   const pull = config.get(apiMetricsEnabled) && config.get(servicesDedup);
-  const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock: systemClock, log, version: stewardVersion(), pull });
-  const notifier = createNotifier({ clock: systemClock, log: log.child("systemd"), environment: process.env, pid: process.pid });
-  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock: systemClock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true })));
+  const telemetry = await createHouseTelemetry({ config, schema: daemonSchema, pool, clock, log, version: stewardVersion(), pull });
+  const notifier = createNotifier({ clock, log: log.child("systemd"), environment: process.env, pid: process.pid });
+  const stores = watchStores(telemetry.reportState(createStateFactory({ directory: configuration.stateDirectory, clock, log: log.child("state"), version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true })));
   const { state } = stores;
   const tokens = config.get(servicesTokens) ? placeTokens({ configuration, state: () => state, scope: telemetry.scope, log: log.child("tokens"), needs: [TELEMETRY], tell: (line) => process.stderr.write(line), journalled: isJournalled(process.env, fstatSync(process.stderr.fd)) }) : undefined;
   announce({ configuration, log });
-  const demoNetwork = configuration.demo.demo && config.get(servicesMonitor) ? await startDemoNetwork({ clock: systemClock, ids: systemIds, log: log.child("demo") }, config) : undefined;
-  const facts = { clock: systemClock, ids: systemIds, version: stewardVersion(), scope: telemetry.scope };
+  const demoNetwork = configuration.demo.demo && config.get(servicesMonitor) ? await startDemoNetwork({ clock, ids, log: log.child("demo") }, config) : undefined;
+  const facts = { clock, ids, version: stewardVersion(), scope: telemetry.scope };
   const profiling = houseProfiling({ ...facts, config, log: log.child("profiler"), environment: process.env });
   const updates = houseUpdates({ ...facts, configuration, log: log.child("updates") });
-  const supervisor = createSupervisor({ clock: systemClock, log: log.child("supervisor") });
+  const supervisor = createSupervisor({ clock, log: log.child("supervisor") });
   const monitor = placeHouseMonitor({
-    clock: systemClock, log, configuration, environment: process.env, demoNetwork: demoNetwork?.options, needs: [TELEMETRY], house: telemetry, readings,
+    clock, log, configuration, environment: process.env, demoNetwork: demoNetwork?.options, needs: [TELEMETRY], house: telemetry, readings, ids, on: monitorOn,
     states: () => supervisor.states(), stores: () => stores.health(), profiling: () => profiling.status(), updates: () => updates.status(), certificates: () => certificatesOf(house),
   });
-  const house: House = { configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor };
+  const house: House = { clock, ids, configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor };
   const lock = lockStateDirectory(configuration.stateDirectory);
   if (lock.advisory !== undefined) log.warn(lock.advisory, { remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}` });
   for (const component of components(house)) house.supervisor.add(component);
@@ -133,7 +132,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
     await house.supervisor.stop(STOP_MS);
     await demoNetwork?.stop();
     // Even a stop at once lets a change that LMDB is storing end: a process that exits under it can hang for ever.
-    await Promise.race([house.closing?.catch(() => undefined), delay(systemClock, LAST_WRITE_MS)]);
+    await Promise.race([house.closing?.catch(() => undefined), delay(clock, LAST_WRITE_MS)]);
     lock.release();
   }
 }
@@ -161,13 +160,13 @@ function components(house: House): Component[] {
   const { config } = house.configuration;
   const parts: Component[] = [house.monitor?.telemetry ?? house.telemetry.telemetry.component, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) {
-    const scheduler = createScheduler({ clock: systemClock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
+    const scheduler = createScheduler({ clock: house.clock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
   if (house.tokens !== undefined) parts.push(house.tokens.component);
   if (house.monitor !== undefined) parts.push(house.monitor.component);
   if (house.telemetry.telemetry.pull !== undefined) parts.push(house.telemetry.telemetry.pull);
-  house.admin = adminListener(config, servicesOf(house), () => served(house, "admin"));
+  house.admin = adminListener(config, servicesOf(house), () => served(house, "admin"), house.clock);
   if (house.admin !== undefined) parts.push(house.admin);
   parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)), house.updates, ...house.profiling.components);
   // First to start is last to stop: a stop that takes its time is alive, too.
@@ -195,12 +194,12 @@ function dedupComponent(house: House, scheduler: Scheduler): Component {
       return trouble === undefined ? { ok: true } : { ok: false, reason: trouble };
     },
     async start(signal) {
-      const deps = { config, state: house.state, pool, scheduler, clock: systemClock, ids: systemIds, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged };
+      const deps = { config, state: house.state, pool, scheduler, clock: house.clock, ids: house.ids, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged };
       const options = { archives: (await archiveRows(house)).map((row) => openArchive({ pool }, row)), demo: demo.demo };
       const started = await startOrRefuse("dedup", { start: () => openDedup(deps, options, signal), signal, log: deps.log });
       if (started.service !== undefined) house.dedup = started.service;
       house.refusal = started.refusal;
-      house.documents = started.service === undefined ? refuseDedup({ clock: systemClock, ...options }, started.refusal) : started.service.service;
+      house.documents = started.service === undefined ? refuseDedup({ clock: house.clock, ...options }, started.refusal) : started.service.service;
     },
     async stop(deadlineMs) {
       house.closing = house.dedup?.close(deadlineMs);

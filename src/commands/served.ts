@@ -2,8 +2,6 @@
 import type { GatewayDeps } from "../../gateway/gateway.ts";
 import { apiMetricsEnabled } from "../dedup/config.ts";
 import type { Dedup } from "../dedup/service.ts";
-import { systemClock } from "../kernel/base/clock.ts";
-import { systemIds } from "../kernel/base/ids.ts";
 import type { Log } from "../kernel/base/log.ts";
 import { adminEnabled } from "../kernel/config/admin-keys.ts";
 import { authToken, gatewayAllowedHosts, gatewayCorsOrigins, gatewayTrustedProxies } from "../kernel/config/house-keys.ts";
@@ -18,12 +16,13 @@ import { landingPage } from "./landing-page.ts";
 import type { PlacedMonitor } from "./monitor.ts";
 import type { HouseProfiling } from "./profiling.ts";
 import { readinessOf } from "./readiness.ts";
+import type { DaemonRuntime } from "./runtime.ts";
 import { metricsRoute, type HouseTelemetry } from "./telemetry.ts";
 import type { PlacedTokens } from "./tokens.ts";
 import { stewardVersion } from "./version.ts";
 
 /** What is served of the house. */
-export interface ServedHouse {
+export interface ServedHouse extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly configuration: DaemonConfiguration;
   readonly log: Log;
   readonly pool: Pool;
@@ -38,7 +37,7 @@ export interface ServedHouse {
 
 /** What a listener serves of it; to be asked once every service runs. */
 export function served(house: ServedHouse, listener: "gateway" | "admin"): GatewayDeps {
-  const { configuration: { config }, log, supervisor, telemetry, monitor } = house;
+  const { configuration: { config }, clock, ids, log, supervisor, telemetry, monitor } = house;
   const { auth, landing } = adminPlace(config);
   const token = config.get(authToken);
   // What REST does not show, rpc does not either (RESOLUTIONS M21).
@@ -54,19 +53,19 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
     },
     auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
     trustedProxies: config.get(gatewayTrustedProxies),
-    log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
+    log: log.child("gateway"), clock, ids, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
 
-function plainRoutes({ configuration: { config, demo }, telemetry, profiling, pool, monitor, ...house }: ServedHouse, listener: "gateway" | "admin"): readonly PlainRoute[] {
+function plainRoutes({ configuration: { config, demo }, telemetry, profiling, pool, monitor, clock, ...house }: ServedHouse, listener: "gateway" | "admin"): readonly PlainRoute[] {
   const { documents } = house;
   const vault = house.tokens?.service();
   return [
     ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
-    ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock: systemClock, version: stewardVersion() })]),
+    ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
       ? [indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock: systemClock }, { demo: demo.demo, version: stewardVersion() })),
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock }, { demo: demo.demo, version: stewardVersion() })),
   ];
 }
 

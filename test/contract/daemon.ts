@@ -57,7 +57,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return await watchStart(child);
 }
 
-async function watchStart(child: ChildProcess): Promise<Daemon> {
+/** Waits for the start line of a process that runs the daemon; rejects with everything it said when it ends before that. */
+export async function watchStart(child: ChildProcess): Promise<Daemon> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));

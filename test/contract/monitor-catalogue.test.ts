@@ -12,7 +12,8 @@ import { makePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver, type Receiver } from "../support/otlp/receiver.ts";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import { removeTemporaryFolders, runJob, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
-import { bothNetworks, fillBucket, objectStores, startEstate, type Estate, type Section } from "./monitor-estate.ts";
+import { bothNetworks, objectStores, startEstate, type Estate, type Section } from "./monitor-estate.ts";
+import { arrangeOddities } from "./monitor-oddities.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -36,36 +37,6 @@ function names(...prefixes: readonly string[]): string[] {
 const CONSTANTS = new Set(["vpn.network", "svc.provider"]);
 /** Metrics of agents keep their own names and labels. */
 const forwarded = (name: string): boolean => name.startsWith("tailscaled_");
-
-const MINUTE_MS = 60_000;
-
-/** Flows that contradict each other, were taken down before they began, and make no sense. */
-function oddFlows({ tailscale: { estate } }: Estate): object[] {
-  const [first] = estate.network.devices.at(Date.now());
-  const startMs = Date.now() - MINUTE_MS;
-  const times = { start: new Date(startMs).toISOString(), end: new Date(startMs + 5_000).toISOString() };
-  const connection = { proto: 6, src: "100.64.0.9:1234", dst: "100.64.0.10:443", txPkts: 1, txBytes: 100, rxPkts: 1, rxBytes: 100 };
-  const flow = (change: object, logged = startMs + 6_000): object => ({ logged: new Date(logged).toISOString(), nodeId: first?.nodeId ?? "", ...times, virtualTraffic: [{ ...connection, ...change }] });
-  // Which machines use the exit at this minute, the network decides.
-  const exit = { logged: new Date(startMs + 6_000).toISOString(), nodeId: first?.nodeId ?? "", ...times, exitTraffic: [{ src: "100.64.0.9:0", txPkts: 1, txBytes: 100, rxPkts: 1, rxBytes: 100 }] };
-  return [flow({}), flow({ txBytes: 7 }), flow({ txBytes: -1 }), flow({ src: "100.64.0.11:9" }, startMs - 6_000), exit];
-}
-
-/** The estate as only a test has it: streams whose totals grow, attributes that end, flows that are odd. */
-function arrange(estate: Estate): void {
-  const { estate: control } = estate.tailscale;
-  let asked = 1;
-  control.change("stream_status", (body) => {
-    asked += 1;
-    const totals = Object.fromEntries(["numBytesSent", "numEntriesSent", "numTotalRequests", "numFailedRequests", "numSpoofedEntries", "numMaxBodyRequests"].map((name) => [name, asked]));
-    return { ...(body as object), ...totals, lastError: "the collector answered 500" };
-  });
-  control.change("attributes", (body) => ({ attributes: { ...(body as { attributes: object }).attributes, "custom:score": 7, "custom:temporary": "yes" }, expiries: { "custom:temporary": new Date(Date.now() + 3_600_000).toISOString() } }));
-  const odd = oddFlows(estate);
-  for (const record of odd) control.flow(record, { startMs: Date.now() - MINUTE_MS });
-  const audit = control.network.audit({ fromMs: Date.now() - 86_400_000 * 30, toMs: Date.now() });
-  fillBucket(estate, odd, audit.slice(-3).map((event) => ({ eventTime: new Date(event.atMs).toISOString(), type: "CONFIG", eventGroupID: event.groupId, origin: event.origin, actor: event.actor, target: event.target, action: event.action })));
-}
 
 function polling(estate: Estate, receiver: Receiver): Section {
   const archive = temporaryFolder();
@@ -139,7 +110,7 @@ const addressOf = (daemon: Daemon): string => daemon.stderr.map((line) => /liste
 
 it("with everything on, what is emitted is the catalogue: no other metric, none missing beyond a list with reasons, no attribute that its row has not", { timeout: 120_000 }, async () => {
   await using estate = await startEstate();
-  arrange(estate);
+  arrangeOddities(estate);
   await using outside = await startOutside();
   const receiver = await startReceiver({ protocol: "http" });
   receiver.answer = { kind: "refuse", grpc: 14, http: 400 };

@@ -9,12 +9,13 @@ import { createNetwork } from "../../src/demo/network/network.ts";
 import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";
 import type { Tailscale } from "../../src/demo/tailscale/types.ts";
 import { systemClock, type Clock } from "../../src/kernel/base/clock.ts";
-import { systemIds } from "../../src/kernel/base/ids.ts";
+import { systemIds, type Ids } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
 import { startBucket, type BucketServer } from "../monitor/objectstore/bucket-server.ts";
 
 /** A running estate. */
 export interface Estate extends AsyncDisposable {
+  readonly clock: Clock;
   readonly tailscale: Tailscale;
   readonly headscale: Headscale;
   readonly agents: NodeAgents;
@@ -40,6 +41,9 @@ export interface EstateOptions {
   /** Machines that begin conversations; 0: the flow log holds only what a test adds. */
   readonly talkers?: number;
   readonly clock?: Clock;
+  readonly ids?: Ids;
+  /** Whether the control plane compresses, as the real one does; true unless given. */
+  readonly gzip?: boolean;
   /** Credentials that the control planes accept, instead of drawn ones. */
   readonly secrets?: { readonly client: string; readonly headscaleKey: string };
 }
@@ -47,18 +51,18 @@ export interface EstateOptions {
 const SEED = 11;
 
 /** Starts all of it. */
-export async function startEstate({ devices = 12, talkers = 12, clock = systemClock, secrets }: EstateOptions = {}): Promise<Estate> {
-  const deps = { clock, ids: systemIds, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) };
+export async function startEstate({ devices = 12, talkers = 12, clock = systemClock, ids = systemIds, gzip = true, secrets }: EstateOptions = {}): Promise<Estate> {
+  const deps = { clock, ids, log: createLog({ level: "error", format: "text", write: () => undefined, now: () => 0 }) };
   const network = createNetwork({ seed: SEED, devices, talkers });
-  const tailscale = await startTailscale({ ...deps, network, streams: ["configuration", "network"], ...(secrets === undefined ? {} : { clients: [{ id: "kClient1CNTRL", secret: secrets.client }] }) });
+  const tailscale = await startTailscale({ ...deps, network, gzip, streams: ["configuration", "network"], ...(secrets === undefined ? {} : { clients: [{ id: "kClient1CNTRL", secret: secrets.client }] }) });
   const headscale = await startHeadscale({ ...deps, flavour: "release", seed: SEED + 1, devices, ...(secrets === undefined ? {} : { apiKeys: [{ key: secrets.headscaleKey, expiresAtMs: clock.now() + 86_400_000 }] }) });
   const agents = await startNodeAgents({ ...deps, network });
   const bucket = await startBucket();
-  const packages = await startServer((_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"Version":"1.99.1"}'));
+  const packages = await startServer((_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"Version":"1.99.1","tag_name":"v99.0.0"}'));
   const relay = await startRelay();
   const { dashboard, close } = await startDashboard();
   return {
-    tailscale, headscale, agents, bucket, relayUrl: `${relay.url}/metrics`, packagesUrl: packages.url, dashboard,
+    clock, tailscale, headscale, agents, bucket, relayUrl: `${relay.url}/metrics`, packagesUrl: packages.url, dashboard,
     async [Symbol.asyncDispose]() {
       await Promise.all([tailscale.stop(), headscale.stop(), agents.stop(), bucket.close(), packages.close(), relay.close(), close()]);
     },
@@ -105,9 +109,9 @@ async function startServer(answer: (request: IncomingMessage, response: ServerRe
 export type Section = { readonly [key: string]: unknown };
 
 /** Every collector of the control planes on, every second, and both networks. */
-export function bothNetworks({ tailscale, headscale, agents, relayUrl, packagesUrl }: Estate): Section {
+export function bothNetworks({ clock, tailscale, headscale, agents, relayUrl, packagesUrl }: Estate): Section {
   const every = { interval: "1s" };
-  const nodes = tailscale.estate.network.devices.at(systemClock.now()).slice(0, 3);
+  const nodes = tailscale.estate.network.devices.at(clock.now()).slice(0, 3);
   return {
     vpn: { url: tailscale.url },
     networks: [
@@ -134,8 +138,8 @@ export function objectStores({ bucket }: Estate): Section {
 }
 
 /** Puts an object of each feed into the bucket, and for flows one that is broken and one with more records than an object may have. */
-export function fillBucket({ bucket: { objects } }: Pick<Estate, "bucket">, flows: readonly object[], events: readonly object[]): void {
-  const at = new Date(systemClock.now() - 600_000).toISOString();
+export function fillBucket({ clock, bucket: { objects } }: Pick<Estate, "clock" | "bucket">, flows: readonly object[], events: readonly object[]): void {
+  const at = new Date(clock.now() - 600_000).toISOString();
   const day = at.slice(0, 10).replaceAll("-", "/");
   const stamp = at.slice(0, 19).replace("T", "-").replaceAll(":", "-");
   const lines = (rows: readonly object[]): Buffer => Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));

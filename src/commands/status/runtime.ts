@@ -18,6 +18,8 @@ export interface RuntimeReadings {
   readonly workers: () => number;
   /** Collections since the start. */
   readonly collections: () => number;
+  /** Since the process began. */
+  readonly uptimeMs: () => number;
 }
 
 /** The process as it is, watched until disposed; threads that began before are not known. */
@@ -29,7 +31,7 @@ export function processReadings(): RuntimeReadings & Disposable {
   });
   collector.observe({ entryTypes: ["gc"] });
   return {
-    heapBytes: () => process.memoryUsage().heapUsed, workers: () => threads.count(), collections: () => collections,
+    heapBytes: () => process.memoryUsage().heapUsed, workers: () => threads.count(), collections: () => collections, uptimeMs: () => process.uptime() * MILLISECONDS,
     [Symbol.dispose]() {
       collector.disconnect();
       threads[Symbol.dispose]();

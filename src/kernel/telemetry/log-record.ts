@@ -50,10 +50,18 @@ export function traceOf({ trace_id: traceId, span_id: spanId }: Readonly<Record<
   return TRACE_ID.test(traceId) && SPAN_ID.test(spanId) ? { traceId, spanId } : undefined;
 }
 
+/** An expected failure has no stack, and what somebody else said that led to it stands in its message. */
 function exceptionOf(error: unknown): Readonly<Record<string, unknown>> {
   if (typeof error !== "object" || error === null) return { error };
-  const { type, message } = error as { readonly type?: unknown; readonly message?: unknown };
-  return { "exception.type": type, "exception.message": message, "exception.stacktrace": stackOf(error) };
+  const { type, message, cause } = error as { readonly type?: unknown; readonly message?: unknown; readonly cause?: unknown };
+  if (hasStack(error)) return { "exception.type": type, "exception.message": message, "exception.stacktrace": stackOf(error) };
+  return { "exception.type": type, "exception.message": typeof cause === "string" ? `${String(message)}: ${cause}` : message };
+}
+
+function hasStack(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { stack, cause } = error as { readonly stack?: unknown; readonly cause?: unknown };
+  return typeof stack === "string" || hasStack(cause);
 }
 
 /** An error's stack with those of its causes. */

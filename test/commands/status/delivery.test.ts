@@ -72,7 +72,7 @@ describe("the runtime", () => {
   it("has its figures as of now and their curves", async () => {
     const clock = createManualClock();
     let collections = 4;
-    const runtime = followRuntime(clock, { heapBytes: () => 1_572_864, workers: () => 3, collections: () => collections });
+    const runtime = followRuntime(clock, { heapBytes: () => 1_572_864, workers: () => 3, collections: () => collections, uptimeMs: () => 0 });
     collections = 24;
     await clock.advance(SAMPLE_MS);
     expect(runtime.read()).toMatchObject({ workers: 3, heapAlloc: "1.5 MiB", heapAllocBytes: 1_572_864n, numGc: 24n, gcRateSeries: [0, 2], workersSeries: [3, 3], heapAllocSeries: [1_572_864n, 1_572_864n] });

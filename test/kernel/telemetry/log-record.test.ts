@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { createLog } from "../../../src/kernel/base/log.ts";
 import type { LogLine, RootLog } from "../../../src/kernel/base/log.ts";
 import { Secret } from "../../../src/kernel/base/secret.ts";
@@ -30,6 +31,12 @@ describe("the record of a line", () => {
     expect([attributes["exception.type"], attributes["exception.message"]]).toEqual(["Error", "outer"]);
     expect(attributes["exception.stacktrace"]).toMatch(/^Error: outer\n[\s\S]+\nCaused by: TypeError: inner\n/);
     expect(recordOf((log) => log.error("x", { error: "only text" })).attributes["error"]).toBe("only text");
+  });
+
+  it("says an expected failure without a stack, with the words that led to it", () => {
+    const error = new StewardError("upstream", "the upstream did not answer", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") });
+    expect(recordOf((log) => log.warn("it broke", { error })).attributes).toEqual({ "exception.type": "StewardError", "exception.message": "the upstream did not answer: connect ECONNREFUSED 127.0.0.1:9" });
+    expect(recordOf((log) => log.warn("it broke", { error: new StewardError("upstream", "gone") })).attributes).toEqual({ "exception.type": "StewardError", "exception.message": "gone" });
   });
 
   it("belongs to the span it names, if that is one", () => {
