@@ -84,7 +84,7 @@ it("flows of the first window after a start have the names of the devices, altho
   expect(named.size).toBeGreaterThan(5);
   // A runner lives for minutes: one that left between its flows and the list of devices has no name.
   const unnamed = [...named].filter((node) => node?.startsWith("unverified:") === true || node?.endsWith("CNTRL") === true);
-  expect(unnamed.filter((node) => !/^unverified:runner-/.test(node ?? ""))).toEqual([]);
+  expect(unnamed.filter((node) => node?.startsWith("unverified:runner-") !== true)).toEqual([]);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
 });
 
@@ -130,12 +130,12 @@ it("a run that hangs makes its collector stale and no success, before it is give
   const [hosted = {}] = networks as Section[];
   const daemon = await startDaemon({ config: JSON.stringify({ ...own(), ...others, networks: [{ ...hosted, http: { timeout: "10m" } }], collectors: { users: { interval: "1s" } } }) });
   const users = async (name: string): Promise<number | undefined> => of(await pulled(daemon), name, { vpn_collector: "users" })[0]?.value;
-  await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(1), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(1), { timeout: 30_000, interval: 100 });
   estate.tailscale.faults.next("users", { kind: "hang" }, 10);
-  await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(0), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await users("svc_scrape_success_ratio")).toBe(0), { timeout: 30_000, interval: 100 });
   const stale = (await users("svc_scrape_staleness_seconds")) ?? 0;
   expect(stale).toBeGreaterThan(1.9);
-  await vi.waitFor(async () => expect(await users("svc_scrape_staleness_seconds")).toBeGreaterThan(stale + 1), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await users("svc_scrape_staleness_seconds")).toBeGreaterThan(stale + 1), { timeout: 30_000, interval: 100 });
   expect(await users("svc_scrape_errors_total")).toBeUndefined();
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
 });

@@ -15,7 +15,7 @@ afterAll(removeTemporaryFolders);
 if (!hasOpenssl) process.stderr.write("skipped: openssl is not on this machine, so the status of certificates was not checked\n");
 
 const DEAD = "http://127.0.0.1:1";
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 30_000, interval: 50 };
 
 async function start(config: Section = {}, services: Section = { dedup: false, tokens: false }): Promise<Daemon> {
   return await startDaemon({ config: JSON.stringify({ gateway: { listen: "127.0.0.1:0" }, state: { directory: temporaryFolder() }, services, ...config }) });
@@ -120,7 +120,7 @@ describe("newer releases in the status", () => {
     const { last_checked_at: checked, release_url: _, ...update } = (await statusOf(daemon)).update;
     expect([update, typeof checked]).toEqual([{ enabled: true, state, ...more }, "string"]);
     await daemon.stop();
-  }, 40_000);
+  }, 60_000);
 });
 
 describe("a network that fails", () => {
@@ -175,5 +175,5 @@ describe("the services in the status", () => {
     expect(status.service).toMatchObject({ name: "steward", version: stewardVersion(), runtime_version: process.version });
     expect(status.config.checkpoint_store).toBe("memory");
     await daemon.stop();
-  }, 30_000);
+  }, 60_000);
 });

@@ -280,7 +280,7 @@ describe("a sealed daemon", () => {
 /** A root token that lived for a second. */
 async function expired(): Promise<string> {
   const token = await tokenOf(["root"], { ttl: "1s" });
-  await expect.poll(async () => (await vault.ask("GET", "auth/token/lookup-self", { token, from: "127.0.2.2" })).status, { timeout: 10_000 }).toBe(403);
+  await expect.poll(async () => (await vault.ask("GET", "auth/token/lookup-self", { token, from: "127.0.2.2" })).status, { timeout: 30_000 }).toBe(403);
   return token;
 }
 

@@ -160,7 +160,7 @@ async function halfRequest(daemon: Daemon): Promise<{ socket: Socket; answer: Pr
 }
 
 async function line(daemon: Daemon, pattern: RegExp): Promise<void> {
-  await expect.poll(() => daemon.stderr.some((each) => pattern.test(each)), { interval: 5, timeout: 5_000 }).toBe(true);
+  await expect.poll(() => daemon.stderr.some((each) => pattern.test(each)), { interval: 5, timeout: 30_000 }).toBe(true);
 }
 
 describe("a stop that has to wait", () => {
@@ -203,7 +203,7 @@ function launch(config: string): { child: ChildProcess; lines: string[]; exited:
 describe("SIGTERM while starting", () => {
   it("ends with 0 and without an error once the first part has started", async () => {
     const { child, lines, exited } = launch(folderConfig(temporaryFolder(), archive));
-    await expect.poll(() => lines.some((each) => /component started name=pool/.test(each)), { interval: 1, timeout: 10_000 }).toBe(true);
+    await expect.poll(() => lines.some((each) => /component started name=pool/.test(each)), { interval: 1, timeout: 30_000 }).toBe(true);
     child.kill("SIGTERM");
     expect([await exited, lines.filter((each) => /error|steward:/i.test(each))]).toEqual([{ code: 0, signal: null }, []]);
   });

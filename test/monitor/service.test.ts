@@ -82,13 +82,13 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     plane.broken = true;
     const host = place(on, telemetry, monitorOptions([network("-", url)]));
     await host.start(never, () => undefined);
-    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")).toMatchObject({ phase: "degraded", reason: "starting: waiting for first run: devices" }), { timeout: 5_000 });
+    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")).toMatchObject({ phase: "degraded", reason: "starting: waiting for first run: devices" }), { timeout: 30_000 });
     plane.broken = false;
-    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"), { timeout: 30_000, interval: 20 });
     plane.devices = ["a", "b", "c"];
     const { asked } = plane;
     // The run that asks secondly began after the change.
-    await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 3), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(() => expect(plane.asked).toBeGreaterThan(asked + 3), { timeout: 30_000, interval: 10 });
     expect(receiver.points()).toEqual([]);
     await host.stop(10_000);
     const points = receiver.points();
@@ -109,8 +109,8 @@ describe.each<Placement>(["main", "thread"])("the monitor placed on %s", (on) =>
     const { receiver, telemetry } = await startTelemetry();
     const host = place(on, telemetry, monitorOptions([network("east", alive.url), network("west", dead.url)]));
     await host.start(never, () => undefined);
-    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"), { timeout: 10_000, interval: 20 });
-    await vi.waitFor(() => expect(dead.plane.asked).toBeGreaterThan(0), { timeout: 5_000 });
+    await vi.waitFor(() => expect(host.states().find(({ name }) => name === "first-run")?.phase).toBe("ready"), { timeout: 30_000, interval: 20 });
+    await vi.waitFor(() => expect(dead.plane.asked).toBeGreaterThan(0), { timeout: 30_000 });
     await host.stop(10_000);
     const count = receiver.points().filter(({ metric }) => metric === "vpn.devices.count");
     expect(count.map((point) => [point.attributes["vpn.network"], point.resource["service.instance.id"]])).toEqual([["east", "here/east"]]);

@@ -78,7 +78,7 @@ describe("Profiles of this process", () => {
       const seen = decodeCompressed(await profiles.heap());
       expect(totalOf(seen, "fillBarn", 0)).toBeGreaterThan(0);
       return seen;
-    }, { timeout: 10_000 });
+    }, { timeout: 30_000 });
     expect(barn).toHaveLength(300_000);
     expect(totalOf(decoded, "fillStore", 0)).toBeGreaterThan(4e6);
     expect(decoded.samples.find(({ thread }) => thread === "farm")).toBeDefined();

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CATEGORIES, type Category } from "../../../workers/score/token-sets.ts";
 import { tokensOf } from "../../../workers/score/tokens.ts";
+import { fastest } from "../../support/fastest.ts";
 
 function expectTokens(category: Category, cases: Readonly<Record<string, readonly string[]>>): void {
   for (const [text, tokens] of Object.entries(cases)) expect({ text, tokens: tokensOf(text)[category] }).toEqual({ text, tokens });
@@ -127,23 +128,21 @@ describe("the time to read tokens", () => {
   ];
   const heads: readonly string[] = ["", "total 1", "invoice "];
 
-  it.each(repeated)("grows with the length of the text, not its square, for many of %j", { retry: 2 }, (unit) => {
+  it.each(repeated)("grows with the length of the text, not its square, for many of %j", async (unit) => {
     for (const head of heads) {
       const textOf = (length: number): string => `${head}${unit.repeat(length / unit.length)}x`;
-      const short = leastTime(textOf(20_000));
-      const long = leastTime(textOf(160_000));
-      // Eight times the text: eightfold when linear, 64-fold when quadratic; a busy machine must not decide between them.
-      if (long > 4) expect(long / Math.max(short, 0.25)).toBeLessThan(32);
+      const short = textOf(20_000);
+      const shortMs = await fastest(0, () => timeOf(short), 3);
+      // Eight times the text: eightfold when linear, 64-fold when quadratic.
+      const boundMs = Math.max(4, 32 * Math.max(shortMs, 0.25));
+      const long = textOf(160_000);
+      expect(await fastest(boundMs, () => timeOf(long), 10)).toBeLessThan(boundMs);
     }
   });
 });
 
-function leastTime(text: string): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 3; round++) {
-    const start = performance.now();
-    tokensOf(text);
-    least = Math.min(least, performance.now() - start);
-  }
-  return least;
+function timeOf(text: string): Promise<number> {
+  const start = performance.now();
+  tokensOf(text);
+  return Promise.resolve(performance.now() - start);
 }
