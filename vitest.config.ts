@@ -6,7 +6,9 @@ const alone = Object.keys(ALONE);
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    // Tests wait about as long as they compute: three workers keep two cores busy.
+    maxWorkers: 3,
+    maxConcurrency: 20,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What is polled for comes at once on a quiet machine; a busy one is no failure.
