@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..");
 /** What changes a whole process or counts what it holds, so that files that share the process would disturb each other. */
 const PROCESS_WIDE = [
   /\bvi\.(mock|doMock|stubEnv|stubGlobal|resetModules)\(/, /\bprocess\.(chdir|umask|on|once|memoryUsage|getActiveResourcesInfo)\(/, /\bprocess\.env(\.\w+|\[[^\]]+\])\s*=[^=]/,
-  /\bdelete process\.env/, /\/proc\/self\//, /node:diagnostics_channel/, /\bsetFlagsFromString\(/, /\bhaltWrites\(/,
+  /\bdelete process\.env/, /\/proc\/self\//, /node:diagnostics_channel/, /\bsetFlagsFromString\(/, /\b(inspectThreads|createProfiles|createHeapSampler)\(/, /\bhaltWrites\(/,
 ];
 
 it("a test file that shares its process neither changes the whole process nor counts what it holds", () => {
