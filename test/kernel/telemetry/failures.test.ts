@@ -144,7 +144,7 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     scope.log(happened, "x", { who: "a", count: 1 });
     while (telemetry.status().thread !== "running") await new Promise((resolve) => setImmediate(resolve));
     // The HTTP exporter has a patience of its own; who is known to be down gets less of it.
-    if (protocol === "http") await telemetry.flush(10_000);
+    if (protocol === "http") await telemetry.flush(30_000);
     const began = performance.now();
     await telemetry.component.stop(30_000);
     expect(performance.now() - began).toBeLessThan(3_500);
@@ -207,7 +207,7 @@ describe("A gRPC receiver that is busy for a moment", () => {
     receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
     await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS, retry: { enabled: true, initialMs: 50 } }, pull: false });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    const flushed = telemetry.flush(10_000);
+    const flushed = telemetry.flush(30_000);
     while (receiver.refused === 0) await new Promise((resolve) => setImmediate(resolve));
     receiver.answer = { kind: "accept" };
     await flushed;

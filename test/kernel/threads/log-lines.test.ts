@@ -62,7 +62,7 @@ describe.each<Placement>(["main", "thread"])("a line of a service placed on %s",
     const before = Date.now();
     await call(host, "createSample", { name: "kanarienvogel" });
     await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
-    expect(await telemetry.flush(5_000)).toBe(true);
+    expect(await telemetry.flush(30_000)).toBe(true);
     expect(receiver.logs()).toMatchObject([{ body: "made", severity: "INFO", attributes: { component: "parts", kind: "plain", name: "[secret]", "exception.type": "Error", "exception.message": "why" } }]);
     const { timeMs = 0 } = receiver.logs()[0] ?? {};
     expect([timeMs >= before, timeMs <= Date.now()]).toEqual([true, true]);
