@@ -9,12 +9,12 @@ export default defineConfig({
     // Tests wait about as long as they compute: three workers keep two cores busy.
     maxWorkers: 3,
     maxConcurrency: 20,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What is polled for comes at once on a quiet machine; a busy one is no failure.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // What is waited for comes at once on a quiet machine; a busy one is no failure.
     expect: { poll: { timeout: 30_000 } },
     reporters: ["default", "./test/reporter.ts"],
-    // Starting a process for a file costs more than most files take, so those that do not need one of their own share two.
+    // Starting a process for a file costs more than most files take, so those that need none of their own share the workers.
     projects: [
       { extends: true, test: { name: "alone", include: alone, isolate: true } },
       { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },

@@ -38,7 +38,7 @@ describe("the admin surface without a token", () => {
   let daemon: Daemon;
   beforeAll(async () => {
     daemon = await start();
-  }, 60_000);
+  });
   afterAll(async () => {
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   });
@@ -142,7 +142,7 @@ describe("the admin surface with tokens", () => {
     const rejected = (await (await fetch(`http://${pull}/metrics`)).text()).split("\n").filter((line) => line.startsWith("svc_admin_auth_rejected_total{"));
     for (const reason of ["missing_credentials", "bad_credentials", "cross_site_request"]) expect(rejected.join("\n")).toMatch(new RegExp(`reason="${reason}".* [1-9]`));
     await daemon.stop();
-  }, 60_000);
+  });
 });
 
 describe("the admin surface on a listener of its own", () => {
@@ -158,7 +158,7 @@ describe("the admin surface on a listener of its own", () => {
     expect(await statuses(admin, ["/api/v1/documents", "/docs", "/v1/sys/health"])).toEqual([404, 404, 404]);
     expect((await runSteward(["-healthcheck"], { env: { STEWARD_ADMIN__LISTEN: new URL(admin).host } })).stdout).toBe(`healthcheck: ready (${admin}/readyz -> 200)\n`);
     await daemon.stop();
-  }, 60_000);
+  });
 
   it("is waited for when its port is taken: not ready, and the status says why, until it is free", async () => {
     squatter = createServer().listen(0, "127.0.0.1");
@@ -180,7 +180,7 @@ describe("the admin surface on a listener of its own", () => {
     // A document may be half a second old; readiness is not.
     await vi.waitFor(async () => expect((await status()).health).toBe("HEALTH_HEALTHY"), { timeout: 30_000, interval: 50 });
     await daemon.stop();
-  }, 60_000);
+  });
 });
 
 describe("what is switched off", () => {
@@ -195,7 +195,7 @@ describe("what is switched off", () => {
     expect(await statuses(daemon.url, PROBES)).toEqual([200, 200]);
     expect((await rawRequest(daemon.url, "POST", STATUS_RPC, connect, "{}")).status).toBe(404);
     await daemon.stop();
-  }, 60_000);
+  });
 });
 
 describe("secrets", () => {
@@ -226,5 +226,5 @@ describe("secrets", () => {
     outputs["the effective configuration"] = printed.stdout + printed.stderr;
     expect(printed.code).toBe(0);
     expect(Object.entries(outputs).filter(([, text]) => text.includes(marker)).map(([name]) => name)).toEqual([]);
-  }, 60_000);
+  });
 });

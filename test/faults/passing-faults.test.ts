@@ -52,7 +52,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
         "collectors: { flowlogs: { interval: 5s }, auditlogs: { interval: 5s } }",
       ].join("\n"),
     });
-  }, 60_000);
+  });
   beforeEach(() => settled(), 60_000);
   afterAll(async () => {
     injector.stop();

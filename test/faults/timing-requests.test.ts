@@ -32,7 +32,7 @@ beforeAll(async () => {
     // A record that waits for the disk would hide what is looked for.
     config: `dedup: { archives: [{ name: papers, kind: folder, path: ${papers} }] }\ntokens: { audit: [{ file_path: discard }] }\n`,
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await vault.daemon.stop();
