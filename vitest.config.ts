@@ -1,14 +1,23 @@
 import { defineConfig } from "vitest/config";
+import { ALONE } from "./test/alone.ts";
+
+const alone = Object.keys(ALONE);
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     pool: "forks",
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What is polled for comes at once on a quiet machine; a busy one is no failure.
-    expect: { poll: { timeout: 15_000 } },
+    // Tests wait about as long as they compute: three workers keep two cores busy.
+    maxWorkers: 3,
+    maxConcurrency: 20,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // What is waited for comes at once on a quiet machine; a busy one is no failure.
+    expect: { poll: { timeout: 30_000 } },
     reporters: ["default", "./test/reporter.ts"],
+    // Starting a process for a file costs more than most files take, so those that need none of their own share the workers.
+    projects: [
+      { extends: true, test: { name: "alone", include: alone, isolate: true } },
+      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },
+    ],
   },
 });

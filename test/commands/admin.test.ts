@@ -57,5 +57,5 @@ describe("a daemon with a listener for the admin surface", () => {
     expect([await statusOf(`${daemon.url}/`), await statusOf(`${daemon.url}/`, "admin-0123456789"), await statusOf(`${daemon.url}/`, "operator-0123456789")]).toEqual([401, 401, 200]);
     await daemon.stop();
     expect([...daemon.stdout, ...daemon.stderr].join("\n")).not.toMatch(/(operator|admin)-0123456789/);
-  }, 30_000);
+  });
 });

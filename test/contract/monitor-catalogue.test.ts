@@ -118,7 +118,7 @@ it("with everything on, what is emitted is the catalogue: no other metric, none 
   const [first, second] = await Promise.all([startDaemon({ config: JSON.stringify(polling(estate, receiver)) }), startDaemon({ config: JSON.stringify(feeding(estate, receiver, outside.url)) })]);
   expect((await fetch(`${second.url}/api/status.json`)).status).toBe(401);
   await runJob(first, "/api/v1/sync");
-  await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), { timeout: 10_000, interval: 50 });
+  await vi.waitFor(() => expect(receiver.refused).toBeGreaterThan(6), { timeout: 30_000, interval: 50 });
   receiver.answer = { kind: "accept" };
   const absent = Object.values(ABSENT).flat().toSorted();
   const missing = (): string[] => [...rows.keys()].filter((name) => !receiver.points().some(({ metric }) => metric === name)).toSorted();

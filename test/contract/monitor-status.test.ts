@@ -15,7 +15,7 @@ afterAll(removeTemporaryFolders);
 if (!hasOpenssl) process.stderr.write("skipped: openssl is not on this machine, so the status of certificates was not checked\n");
 
 const DEAD = "http://127.0.0.1:1";
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 30_000, interval: 50 };
 
 async function start(config: Section = {}, services: Section = { dedup: false, tokens: false }): Promise<Daemon> {
   return await startDaemon({ config: JSON.stringify({ gateway: { listen: "127.0.0.1:0" }, state: { directory: temporaryFolder() }, services, ...config }) });
@@ -57,7 +57,7 @@ describe("delivery in the status", () => {
     expect(well.telemetry).toMatchObject({ endpoint: receiver.endpoint, protocol: "http" });
     await daemon.stop();
     await receiver.close();
-  }, 60_000);
+  });
 });
 
 describe("the pull endpoint in the status", () => {
@@ -77,7 +77,7 @@ describe("the pull endpoint in the status", () => {
     }), SOON);
     expect(row((await statusOf(daemon)).components, "metrics")).toEqual({ enabled: true, failed: false, name: "metrics" });
     await daemon.stop();
-  }, 60_000);
+  });
 });
 
 describe("certificates in the status", () => {
@@ -100,7 +100,7 @@ describe("certificates in the status", () => {
     const plain = await start();
     expect((await statusOf(plain)).tls_certificates).toBeUndefined();
     await plain.stop();
-  }, 60_000);
+  });
 });
 
 describe("newer releases in the status", () => {
@@ -120,7 +120,7 @@ describe("newer releases in the status", () => {
     const { last_checked_at: checked, release_url: _, ...update } = (await statusOf(daemon)).update;
     expect([update, typeof checked]).toEqual([{ enabled: true, state, ...more }, "string"]);
     await daemon.stop();
-  }, 40_000);
+  });
 });
 
 describe("a network that fails", () => {
@@ -139,7 +139,7 @@ describe("a network that fails", () => {
     expect(endpoints.length).toBeGreaterThan(0);
     for (const endpoint of endpoints) expect(endpoint).toMatchObject({ last_status: 0 });
     await daemon.stop();
-  }, 60_000);
+  });
 
   it("beside one that answers keeps nothing from being ready; both are in the status, apart", async () => {
     await using estate = await startEstate();
@@ -158,7 +158,7 @@ describe("a network that fails", () => {
     expect(status.health).toBe("degraded");
     expect(new Set(seen)).not.toContain(1);
     await daemon.stop();
-  }, 60_000);
+  });
 });
 
 describe("the services in the status", () => {
@@ -175,5 +175,5 @@ describe("the services in the status", () => {
     expect(status.service).toMatchObject({ name: "steward", version: stewardVersion(), runtime_version: process.version });
     expect(status.config.checkpoint_store).toBe("memory");
     await daemon.stop();
-  }, 30_000);
+  });
 });

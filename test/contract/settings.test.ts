@@ -42,8 +42,8 @@ describe("dedup.sync.interval", () => {
     writeFiles(papers, smallArchive);
     const daemon = await startDaemon({ config: folderConfig(temporaryFolder(), papers, "  sync:\n    interval: 10s\n") });
     const first = async (type: string): Promise<string | undefined> => (await rest(daemon, "GET", `/api/v1/jobs?type=${type}`)).json.data[0]?.id;
-    await expect.poll(() => first("sync"), { interval: 100, timeout: 20_000 }).toBeDefined();
-    await expect.poll(() => first("analysis"), { interval: 100, timeout: 20_000 }).toBeDefined();
+    await expect.poll(() => first("sync"), { interval: 100, timeout: 30_000 }).toBeDefined();
+    await expect.poll(() => first("analysis"), { interval: 100, timeout: 30_000 }).toBeDefined();
     expect(await jobEnd(daemon, (await first("analysis")) ?? "")).toMatchObject({ status: "completed", result: { totalDocuments: Object.keys(smallArchive).length } });
     expect(daemon.stderr.filter((line) => /a sync comes by itself first_in_s=\d+ every_s=10$/.test(line))).toHaveLength(1);
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });

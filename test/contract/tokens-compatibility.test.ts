@@ -314,7 +314,7 @@ describe("a wrapped mint", () => {
     const revoked = await mint("5m");
     expect(host.liveTokens()).toHaveLength(2);
     expect((await vault.ask("POST", "auth/token/revoke", { body: { token: revoked } })).status).toBe(204);
-    await expect.poll(() => host.liveTokens().length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => host.liveTokens().length, { timeout: 30_000 }).toBe(0);
     await expect.poll(async () => (await vault.ask("GET", "sys/leases/lookup/github/token?list=true")).status).toBe(404);
   });
 
@@ -325,7 +325,7 @@ describe("a wrapped mint", () => {
     const { json } = await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/unwrap", { body: { token: again } });
     const last = await mint("5m");
     await vault.ask("POST", "auth/token/revoke", { body: { token: last } });
-    await expect.poll(() => host.liveTokens().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => host.liveTokens().length, { timeout: 30_000 }).toBe(1);
     expect((await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: json.lease_id } })).status).toBe(200);
   });
 
@@ -334,6 +334,6 @@ describe("a wrapped mint", () => {
     const again = (await vaultRequest(vault.daemon.url, "PUT", "sys/wrapping/rewrap", { body: { token: await mint("5m") } })).json.wrap_info.token as string;
     expect(host.liveTokens()).toHaveLength(1);
     await vault.ask("POST", "auth/token/revoke", { body: { token: again } });
-    await expect.poll(() => host.liveTokens().length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => host.liveTokens().length, { timeout: 30_000 }).toBe(0);
   });
 });

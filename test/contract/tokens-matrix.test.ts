@@ -125,13 +125,13 @@ describe("every path and operation, declared or not", () => {
     const [token, from] = [await make(), stranger()];
     const open = await each(guarded(), async ([row, method]) => ({ method, path: row.path, answer: await ask(method, row.path, token, from) }));
     expect(open.filter(({ answer }) => answer.status !== 403 || answer.text !== DENIED).map(({ method, path, answer }) => `${method} ${path}: ${answer.status} ${answer.text}`)).toEqual([]);
-  }, 60_000);
+  });
 
   it("is refused with a token for elsewhere", async () => {
     const token = await tokenOf(["low"]);
     const open = await each(guarded(), async ([row, method]) => ({ method, path: row.path, answer: await ask(method, row.path, token) }));
     expect(open.filter(({ answer }) => answer.status !== 403 || answer.text !== REFUSED).map(({ method, path, answer }) => `${method} ${path}: ${answer.status} ${answer.text}`)).toEqual([]);
-  }, 60_000);
+  });
 
   it("tells its help to no stranger", async () => {
     const from = stranger();
@@ -177,7 +177,7 @@ describe("every declared operation", () => {
       return answers.filter(({ answer }) => answer.text !== REFUSED).map(({ method, answer }) => `${method} ${row.path}: ${answer.status} ${answer.text}`);
     });
     expect(wrong.flat()).toEqual([]);
-  }, 60_000);
+  });
 
   it("is closed by deny, whatever another policy says", async () => {
     await policy("everything", "*", [...CAPABILITIES, "sudo"]);
@@ -265,7 +265,7 @@ describe("a token that is tried too often", () => {
     expect((await vault.ask("GET", "github/config", { from })).status).toBe(200);
     expect((await vault.ask("GET", "github/info", { token: "", from })).status).toBe(200);
     expect((await vault.ask("GET", "github/config", { token: "hvs.guess", from: "127.0.3.2" })).status).toBe(403);
-  }, 60_000);
+  });
 });
 
 describe("a sealed daemon", () => {
@@ -280,7 +280,7 @@ describe("a sealed daemon", () => {
 /** A root token that lived for a second. */
 async function expired(): Promise<string> {
   const token = await tokenOf(["root"], { ttl: "1s" });
-  await expect.poll(async () => (await vault.ask("GET", "auth/token/lookup-self", { token, from: "127.0.2.2" })).status, { timeout: 10_000 }).toBe(403);
+  await expect.poll(async () => (await vault.ask("GET", "auth/token/lookup-self", { token, from: "127.0.2.2" })).status, { timeout: 30_000 }).toBe(403);
   return token;
 }
 

@@ -50,7 +50,7 @@ it.skipIf(!hasOpenssl)(`serves every request through ${SWAPS} swaps of the pair,
     writeFileSync(`${folder}/tls.key`, key.slice(0, 60));
     await new Promise((resolve) => setImmediate(resolve));
     writeFileSync(`${folder}/tls.key`, key);
-    await expect.poll(() => listener.certificate()?.fingerprint !== fingerprint, { interval: 2, timeout: 10_000 }).toBe(true);
+    await expect.poll(() => listener.certificate()?.fingerprint !== fingerprint, { interval: 2, timeout: 30_000 }).toBe(true);
     fingerprint = listener.certificate()?.fingerprint;
   }
   over.abort();

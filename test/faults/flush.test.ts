@@ -41,7 +41,7 @@ beforeAll(async () => {
     config: `dedup: { archives: [{ name: papers, kind: folder, path: ${papers} }], analysis: { auto_analyze: false } }\n`,
   });
   await configure(vault, host);
-}, 60_000);
+});
 
 afterAll(async () => {
   if (library !== undefined) {
@@ -154,7 +154,7 @@ function recordsOf(written: readonly Written[]): number {
 }
 
 describe.skipIf(library === undefined)("on the disk before the answer is", () => {
-  it.each(tokensWrites)("$name, and its audit records", { timeout: 30_000 }, async (write) => {
+  it.each(tokensWrites)("$name, and its audit records", async (write) => {
     const { commits = 1, goesOn = false } = write;
     const [method, url, asking] = await write.request();
     const { before, after, answer } = await acknowledged(() => vault.ask(method, url, asking));
@@ -164,7 +164,7 @@ describe.skipIf(library === undefined)("on the disk before the answer is", () =>
     if (!goesOn) expect([commitsOf(after, path("tokens.mdb")), recordsOf(after)]).toEqual([0, 0]);
   });
 
-  it("the record of a request before anything is done, and what it may make before the platform is asked", { timeout: 30_000 }, async () => {
+  it("the record of a request before anything is done, and what it may make before the platform is asked", async () => {
     const { before } = await acknowledged(() => vault.ask("POST", "github/token", { body: { installation_id: 1001 } }));
     const asked = before.findIndex(({ kind }) => kind === "socket");
     expect(asked).toBeGreaterThan(0);
@@ -175,13 +175,13 @@ describe.skipIf(library === undefined)("on the disk before the answer is", () =>
     expect(written.before.find(({ kind, what }) => kind === "dsync" && (what === path("audit.log") || what === path("tokens.mdb")))?.what).toBe(path("audit.log"));
   });
 
-  it("the record of a secret that is read", { timeout: 30_000 }, async () => {
+  it("the record of a secret that is read", async () => {
     await vault.ask("POST", "cubbyhole/read", { body: { key: "value" } });
     const { before, after } = await acknowledged(() => vault.ask("GET", "cubbyhole/read"));
     expect([recordsOf(before), recordsOf(after)]).toEqual([2, 0]);
   });
 
-  it("a job that was started or cancelled, and every decision about a group", { timeout: 60_000 }, async () => {
+  it("a job that was started or cancelled, and every decision about a group", async () => {
     const { daemon } = vault;
     const store = path("dedup.mdb");
     const started = await acknowledged(() => once("POST", "/api/v1/sync", {}));

@@ -5,7 +5,7 @@ import { writeDemoArchive } from "../../src/demo/archive.ts";
 import { folderConfig } from "../contract/corpus.ts";
 import { type Daemon, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
 
-const KILLS = process.env["STEWARD_TEST_LONG"] ? 200 : 50;
+const KILLS = process.env["STEWARD_TEST_LONG"] ? 200 : 15;
 const statuses = ["pending", "ignored", "false_positive"] as const;
 
 afterAll(removeTemporaryFolders);

@@ -52,8 +52,8 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
         "collectors: { flowlogs: { interval: 5s }, auditlogs: { interval: 5s } }",
       ].join("\n"),
     });
-  }, 60_000);
-  beforeEach(() => settled(), 40_000);
+  });
+  beforeEach(() => settled(), 60_000);
   afterAll(async () => {
     injector.stop();
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { equalSecrets } from "../../src/kernel/base/secret.ts";
+import { median } from "../soak/statistics.ts";
 import { LEAKAGE_BAR, welch } from "../support/welch.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -106,7 +107,10 @@ describe("the comparison of secrets", () => {
   });
 
   it("is measured finely enough to find a comparison that leaves early", { timeout: 300_000 }, () => {
-    for (const compare of [leaky, tellsLength]) expect(leastOf(compare, secret).t).toBeGreaterThan(LEAKAGE_BAR);
+    // Most tries find it: on a busy machine one may drown.
+    for (const compare of [leaky, tellsLength]) {
+      expect(median(Array.from({ length: 3 }, () => worst(compare, secret, SAMPLES).t))).toBeGreaterThan(LEAKAGE_BAR);
+    }
   });
 });
 

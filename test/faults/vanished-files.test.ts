@@ -191,7 +191,7 @@ describe("a state folder in use", () => {
     await (await start(place)).stop();
   });
 
-  it("is locked without a write through a link at lock.pid", { timeout: 60_000 }, async () => {
+  it("is locked without a write through a link at lock.pid", async () => {
     const place = copyOfMade();
     const target = join(temporaryFolder(), "target");
     writeFileSync(target, "precious");
@@ -202,7 +202,7 @@ describe("a state folder in use", () => {
     expect(readFileSync(target, "utf8")).toBe("precious");
   });
 
-  it("that is deleted whole is a new one at the next start: that is how one begins anew", { timeout: 60_000 }, async () => {
+  it("that is deleted whole is a new one at the next start: that is how one begins anew", async () => {
     const place = copyOfMade();
     rmSync(place.state, { recursive: true });
     const daemon = await start(place);
@@ -211,7 +211,7 @@ describe("a state folder in use", () => {
     expect(readdirSync(join(place.state, "stores")).sort()).toEqual(["dedup", "dedup-text", "tokens"]);
   });
 
-  it("moved as a whole works in its new place, and one that an older Steward left remembers its stores from the first start on", { timeout: 60_000 }, async () => {
+  it("moved as a whole works in its new place, and one that an older Steward left remembers its stores from the first start on", async () => {
     const place = copyOfMade();
     const moved = { ...place, state: `${place.state}-moved` };
     renameSync(place.state, moved.state);
@@ -238,7 +238,7 @@ it("a lost store is named by check, backup and root-token, and removing its entr
   await daemon.stop();
 });
 
-it("an audit file deleted under the daemon takes no acknowledged record with it, and the log says so", { timeout: 60_000 }, async () => {
+it("an audit file deleted under the daemon takes no acknowledged record with it, and the log says so", async () => {
   const place = copyOfMade();
   const daemon = await start(place);
   rmSync(join(place.state, "audit.log"));

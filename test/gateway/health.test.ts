@@ -31,7 +31,7 @@ describe("gRPC health", () => {
     watch.on("error", () => undefined).on("data", (message: { status: Status }) => void seen.push(message.status));
     await expect.poll(() => seen).toEqual([Status.NOT_SERVING]);
     ok = true;
-    await expect.poll(() => seen, { timeout: 5000 }).toEqual([Status.NOT_SERVING, Status.SERVING]);
+    await expect.poll(() => seen, { timeout: 30_000 }).toEqual([Status.NOT_SERVING, Status.SERVING]);
     watch.cancel();
     const unknown = client.stream(Health.method.watch, { service: "nobody" });
     unknown.on("error", () => undefined);

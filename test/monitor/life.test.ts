@@ -64,7 +64,7 @@ function windowsOf(plane: Tailscale, known: Map<number, { readonly fromMs: numbe
 }
 
 describe("The life of a network", () => {
-  it("for a week: whoever leaves is gone with the next run, keys that end are told of once a run, every window of the log follows the one before", { timeout: 60_000 }, async () => {
+  it("for a week: whoever leaves is gone with the next run, keys that end are told of once a run, every window of the log follows the one before", async () => {
     await using scene = await raise(5, 6 * HOUR_MS);
     const { clock, plane, stage, network } = scene;
     const windows = new Map<number, { readonly fromMs: number; readonly toMs: number }>();

@@ -2,13 +2,11 @@
 
 /** The bar of leakage assessment: beyond it a difference is no accident (ISO/IEC 17825). */
 export const LEAKAGE_BAR = 4.5;
-/** Samples slower than this share of all were interrupted. */
-const KEPT = 0.9;
 
-/** Welch's t of two classes, both cut at one limit. */
-export function welch(left: Float64Array, right: Float64Array): number {
+/** Welch's t of two classes, both cut at one limit. Samples slower than the share `kept` of all were interrupted. */
+export function welch(left: Float64Array, right: Float64Array, kept = 0.9): number {
   const pooled = Float64Array.from([...left, ...right]).sort();
-  const limit = pooled[Math.floor(pooled.length * KEPT)] ?? Infinity;
+  const limit = pooled[Math.floor(pooled.length * kept)] ?? Infinity;
   const [a, b] = [moments(left, limit), moments(right, limit)];
   return (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count);
 }

@@ -154,7 +154,7 @@ describe("a port to the house", () => {
     expect(told.map((message) => ({ ...message, status: [...message.status] }))).toMatchObject([{ kind: "constants" }, { kind: "answer", id: 7, status: [2] }, { kind: "answer", id: 8, status: [3] }]);
     broken = true;
     port.postMessage({ kind: "ask", id: 9, labels: false });
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await vi.waitFor(() => expect(heard).toHaveLength(1), { timeout: 30_000 });
     // The one before closes when there is another.
     const closed = once(port, "close");
     const second = ports.port();

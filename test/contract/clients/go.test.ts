@@ -31,5 +31,5 @@ describe.skipIf(why !== undefined)("github.com/hashicorp/vault/api, the Go clien
       "state", "mounts", "config", "permission sets", "minting", "leases", "policies", "tokens", "watcher", "approle", "wrapping", "house", "goodbye",
     ]);
     expect(estate.host.liveTokens()).toEqual([]);
-  }, 60_000);
+  });
 });

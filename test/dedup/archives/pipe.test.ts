@@ -40,7 +40,7 @@ function readPipe(path: string): Reading {
 }
 
 async function untilRead({ refs }: Reading, last: string): Promise<void> {
-  await vi.waitFor(() => expect(refs.at(-1)).toBe(last), { timeout: 5_000 });
+  await vi.waitFor(() => expect(refs.at(-1)).toBe(last), { timeout: 30_000 });
 }
 
 /** So long nothing happens that would end a reader who takes silence for the end. */
@@ -60,7 +60,7 @@ function isOpen(path: string): boolean {
 }
 
 async function untilOpen(path: string, expected = true): Promise<void> {
-  await vi.waitFor(() => expect(isOpen(path)).toBe(expected), { timeout: 5_000 });
+  await vi.waitFor(() => expect(isOpen(path)).toBe(expected), { timeout: 30_000 });
 }
 
 /** A writer, which the system lets in only where somebody reads. */

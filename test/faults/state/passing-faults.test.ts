@@ -35,7 +35,7 @@ async function startWriter(injector: Injector, onTestFinished: (end: () => void)
     else state = value;
   });
   const closed = new Promise((resolve) => child.on("close", resolve));
-  await vi.waitFor(() => expect([state.acknowledged > 0, stderr]).toEqual([true, []]), { timeout: 10_000 });
+  await vi.waitFor(() => expect([state.acknowledged > 0, stderr]).toEqual([true, []]), { timeout: 30_000 });
   return {
     path: join(directory, "rows.mdb"), stderr, state: () => state,
     async end() {

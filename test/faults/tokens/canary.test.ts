@@ -87,7 +87,7 @@ async function echoes(at: Watched, host: Awaited<ReturnType<typeof startCodeHost
   await at.ask("PUT", "sys/leases/revoke-prefix/github/token");
   for (let tries = host.requests().revoke, last = tries + 6; tries < last; tries++) {
     await at.ask("PUT", "sys/leases/revoke", { body: { lease_id: id, sync: false } });
-    await vi.waitFor(() => expect(host.requests().revoke).toBeGreaterThan(tries), { timeout: 10_000 });
+    await vi.waitFor(() => expect(host.requests().revoke).toBeGreaterThan(tries), { timeout: 30_000 });
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   host.faults.clear("revoke");

@@ -91,7 +91,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const { host } = at;
     host.faults.next("mint", { kind: "delay", ms: 3_000 }, 8);
     const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
-    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 10_000 });
+    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 30_000 });
     const free = fill(disk);
     // Whatever slack the store has is used up by other writes.
     for (let row = 0; (await at.vault.ask("POST", `github/permissionset/s${row}`, { body: { installation_id: 1001, repositories: Array.from({ length: 400 }, (_, each) => `repository-${each}`) } })).status !== 507; row++) expect(row).toBeLessThan(3_000);
@@ -109,7 +109,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const { host, vault } = at;
     host.faults.next("mint", { kind: "delay", ms: 1_500 }, 8);
     const pending = Promise.all(Array.from({ length: 8 }, () => mint(at)));
-    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 10_000 });
+    await vi.waitFor(() => expect(host.requests().mint).toBe(8), { timeout: 30_000 });
     const free = fill(disk);
     while ((await vault.ask("GET", "github/config")).status !== 507);
     for (const answer of await pending) {
@@ -168,7 +168,7 @@ describe("an audit file", () => {
     const before = readFileSync(`${file}.1`, "utf8");
     expect(before).toContain("github/config");
     process.kill(at.vault.daemon.pid, "SIGHUP");
-    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("reopened the audit files"), { timeout: 5_000 });
+    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("reopened the audit files"), { timeout: 30_000 });
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(file, "utf8")).toContain("github/token");
     expect(readFileSync(`${file}.1`, "utf8")).toBe(before);
@@ -182,7 +182,7 @@ describe("an audit file", () => {
     await vi.waitFor(async () => {
       expect((await at.vault.ask("GET", "github/config")).status).toBe(200);
       expect(existsSync(file)).toBe(true);
-    }, { timeout: 5_000, interval: 100 });
+    }, { timeout: 30_000, interval: 100 });
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(file, "utf8")).toContain("github/token");
   });
@@ -195,7 +195,7 @@ describe("an audit file", () => {
     renameSync(folder, `${folder}-away`);
     onTestFinished(() => rmSync(`${folder}-away`, { recursive: true, force: true }));
     process.kill(at.vault.daemon.pid, "SIGHUP");
-    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("could not be reopened"), { timeout: 5_000 });
+    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("could not be reopened"), { timeout: 30_000 });
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(join(`${folder}-away`, "audit.log.1"), "utf8")).toContain("github/token");
   });

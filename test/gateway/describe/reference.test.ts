@@ -17,7 +17,7 @@ beforeAll(async () => {
   const answer = await rest(daemon, "GET", "/docs");
   [page, policy] = [answer.text, answer.headers.get("content-security-policy") ?? ""];
   document = (await rest(daemon, "GET", "/openapi.json")).json as OpenApi;
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon.stop();

@@ -50,7 +50,7 @@ function pouring(): { handle: Handler; cut: Promise<void> } {
 
 describe("an HTTP/1.1 connection", () => {
   it("is cut with 408 when its head comes a byte at a time", async () => {
-    const { port } = await listen(echo, { headerMs: 120 });
+    const { port } = await listen(echo, { headerMs: 300 });
     const client = await connectRaw(port);
     client.socket.write("GET /slow HTTP/1.1\r\nHost: x\r\nX-Slow: ");
     trickle(client, "a", 10);
@@ -58,7 +58,7 @@ describe("an HTTP/1.1 connection", () => {
   });
 
   it("is cut with 408 when the head of a later request comes a byte at a time", async () => {
-    const { port } = await listen(echo, { headerMs: 120 });
+    const { port } = await listen(echo, { headerMs: 300 });
     const client = await connectRaw(port);
     client.socket.write(head());
     await client.until(/GET \/a 0/);
@@ -71,7 +71,7 @@ describe("an HTTP/1.1 connection", () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { port } = await listen(async (request) => {
       await bodyLength(request).catch((error: unknown) => resolve(error));
-    }, { owner: { bodyMs: 120 } });
+    }, { owner: { bodyMs: 300 } });
     const client = await connectRaw(port);
     client.socket.write("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
     trickle(client, "a", 10);
@@ -83,7 +83,7 @@ describe("an HTTP/1.1 connection", () => {
     const { port } = await listen((request, response) => {
       request.resume();
       response.writeHead(413).end("too large");
-    }, { owner: { bodyMs: 120 } });
+    }, { owner: { bodyMs: 300 } });
     const client = await connectRaw(port);
     client.socket.write("POST /long HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
     await client.until(/too large/);
@@ -127,7 +127,7 @@ describe("an HTTP/1.1 connection", () => {
   });
 
   it("is closed when it stays idle", async () => {
-    const { port } = await listen(echo, { idleMs: 50 });
+    const { port } = await listen(echo, { idleMs: 200 });
     const client = await connectRaw(port);
     client.socket.write(head());
     expect(await client.closed()).toMatch(/^HTTP\/1\.1 200/);
@@ -222,13 +222,13 @@ describe("an HTTP/2 connection", () => {
   });
 
   it("is not closed while an answer is being made, however long that takes", async () => {
-    const { port } = await listen((_request, response) => void setTimeout(() => response.end("late"), 200), { headerMs: 40, idleMs: 40 });
+    const { port } = await listen((_request, response) => void setTimeout(() => response.end("late"), 600), { headerMs: 200, idleMs: 200 });
     const stream = openStream(openSession(port), { ":path": "/" });
     expect(await status(stream.resume())).toBe(200);
   });
 
   it("is closed when idle after its last request", async () => {
-    const { port } = await listen(echo, { idleMs: 50 });
+    const { port } = await listen(echo, { idleMs: 200 });
     const session = openSession(port);
     expect(await status(openStream(session, { ":path": "/" }).resume())).toBe(200);
     await gone(session);

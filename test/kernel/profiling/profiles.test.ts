@@ -19,7 +19,7 @@ describe("Profiles of this process", () => {
   it("show a busy function of this thread and of another by name, with about its time, and no idleness", async () => {
     workers.push(await openBusyWorker("miller"));
     const profiles = createProfiles({ clock: systemClock, heap: createHeapSampler(systemClock) });
-    const recording = profiles.cpu(1_000, never);
+    const recording = profiles.cpu(3_000, never);
     // The recorder begins first.
     await delay(systemClock, 50);
     turnMill(500);
@@ -28,13 +28,13 @@ describe("Profiles of this process", () => {
     const decoded = decodeCompressed(await recording);
     expect(totalOf(decoded, "turnMill", 1) / NANOSECONDS).toBeGreaterThan(300);
     expect(totalOf(decoded, "turnMill", 1) / NANOSECONDS).toBeLessThan(1_500);
-    expect(totalOf(decoded, "turnMill", 0)).toBeGreaterThan(10);
+    expect(totalOf(decoded, "turnMill", 0)).toBeGreaterThan(2);
     expect(totalOf(decoded, "grindWheel", 1)).toBeGreaterThan(0);
     expect(new Set(decoded.samples.map(({ thread }) => thread))).toEqual(new Set(["main", "miller", "late"]));
     const frames = decoded.samples.flatMap(({ stack }) => stack);
     expect(frames.find(({ name }) => name === "turnMill")).toMatchObject({ file: "test/kernel/profiling/busy.ts" });
     expect(frames.map(({ name }) => name)).not.toContain("(idle)");
-    expect(decoded.durationMs).toBeGreaterThanOrEqual(900);
+    expect(decoded.durationMs).toBeGreaterThanOrEqual(2_900);
   });
 
   it("show no thread of the pool that only waits for a task", async () => {
@@ -78,7 +78,7 @@ describe("Profiles of this process", () => {
       const seen = decodeCompressed(await profiles.heap());
       expect(totalOf(seen, "fillBarn", 0)).toBeGreaterThan(0);
       return seen;
-    }, { timeout: 10_000 });
+    }, { timeout: 30_000 });
     expect(barn).toHaveLength(300_000);
     expect(totalOf(decoded, "fillStore", 0)).toBeGreaterThan(4e6);
     expect(decoded.samples.find(({ thread }) => thread === "farm")).toBeDefined();

@@ -75,7 +75,7 @@ it("a commit during which the file is lost is refused, and counts once the file 
   expect(["stored", "store file", "store file during a commit"]).toContain(outcome);
   await expect(env.write((tx) => tx.put(numbers, 3, row))).rejects.toMatchObject({ code: "not_ready" });
   renameSync(`${path}.aside`, path);
-  await vi.waitFor(() => expect(env.status()).toMatchObject({ healthy: true }), { timeout: 20_000 });
+  await vi.waitFor(() => expect(env.status()).toMatchObject({ healthy: true }), { timeout: 30_000 });
   await env.write((tx) => tx.put(numbers, 4, row));
   const keys = env.read((snapshot) => [...snapshot.range(numbers)].map(([key]) => key));
   expect(keys).toEqual(outcome === "store file" ? [1, 4] : [1, 2, 4]);

@@ -55,7 +55,7 @@ describe("systemd", () => {
     chmodSync(join(folder, "systemd-notify"), 0o755);
     const log = createLog({ level: "error", format: "text", now: () => 0, write: () => {} });
     createNotifier({ clock, log, pid: 7, environment: { ...socket, PATH: `${folder}:${process.env["PATH"]}` } }).ready("up");
-    await vi.waitFor(() => expect(readFileSync(said, "utf8")).toBe("/run/systemd/notify --no-block READY=1 STATUS=up\n"), { timeout: 10_000, interval: 5 });
+    await vi.waitFor(() => expect(readFileSync(said, "utf8")).toBe("/run/systemd/notify --no-block READY=1 STATUS=up\n"), { timeout: 30_000, interval: 5 });
   });
 
   it.runIf(has("systemd-notify") && has("python3"))("hears it on its socket", async () => {

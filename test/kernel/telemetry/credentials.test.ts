@@ -30,16 +30,16 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
       metrics: { protocol, endpoint: receiver.endpoint, intervalMs: NEVER_MS, headers: { "x-token": "canary-one" }, reload: { everyMs: 20, headerFiles: { "x-token": file } } },
     });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-one");
     replaceFile(file, "canary-two\n");
     await until(() => telemetry.log.lines.some((line) => line.startsWith("info other credentials are used for exporting metrics")));
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-two");
     replaceFile(file, "canary\u0000three");
     await until(() => telemetry.log.lines.some((line) => line.startsWith("warn credentials for exporting metrics cannot be used")));
-    await telemetry.flush(5_000);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
+    await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-two");
     expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
     expect(telemetry.log.lines.join("\n")).not.toContain("canary");
@@ -56,11 +56,11 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
       pull: false, metrics: { protocol, endpoint: receiver.endpoint, intervalMs: NEVER_MS, timeoutMs: 1_000, retry: { enabled: false }, tls: { ca: first.cert }, reload: { everyMs: 20, caFile: file } },
     });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 0 });
     replaceFile(file, second.cert);
     await until(() => telemetry.log.lines.some((line) => line.startsWith("info other credentials")));
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 1 });
   });
 
@@ -69,10 +69,10 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     await using telemetry = await startTelemetry({ pull: false, metrics: { protocol, endpoint: receiver.endpoint, intervalMs: NEVER_MS, maxRequestBytes: 2_000 } });
     const scope = telemetry.scope(spec());
     scope.gauge(plainLevel, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ items: 1, failures: 0 });
     for (let index = 0; index < 100; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
-    for (let round = 0; round < 3; round++) await telemetry.flush(5_000);
+    for (let round = 0; round < 3; round++) await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ items: 1, failures: 3, failuresByClass: { invalid: 3 }, itemsLost: 303 });
     expect(receiver.batches).toHaveLength(1);
     expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toEqual([expect.stringMatching(/max_request_size, which is 2000/)]);
@@ -93,7 +93,7 @@ describe("A connection of gRPC", () => {
     await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
     await using telemetry = await startTelemetry({ pull: false, metrics: { protocol: "grpc", endpoint: `http://127.0.0.1:${(between.address() as AddressInfo).port}`, intervalMs: NEVER_MS, reconnectMs: 20 } });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    while (accepted.length < 4) await telemetry.flush(5_000);
+    while (accepted.length < 4) await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics.failures).toBe(0);
     between.close();
   });

@@ -22,7 +22,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     scope.add(inFlight, 5, {});
     scope.add(inFlight, -2, {});
     for (const value of [0.1, 0.11, 5, 50]) scope.record(duration, value, { route: "/a" });
-    expect(await telemetry.flush(5_000)).toBe(true);
+    expect(await telemetry.flush(30_000)).toBe(true);
     const byName = Object.fromEntries(receiver.points().map((point) => [point.metric, point]));
     expect(byName["test.level"]).toMatchObject({ kind: "gauge", value: 0.5, unit: "1", description: "For a test.", startMs: 0, scope: "steward", attributes: { "host.name": "häuschen", state: "on", "svc.provider": "x" }, resource: { "service.name": "steward", "service.instance.id": "process" } });
     expect(byName["test.plain"]?.value).toBe(Number.POSITIVE_INFINITY);
@@ -41,7 +41,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     telemetry.scope(spec("process")).gauge(plainLevel, 1, {});
     telemetry.scope(spec("net-a", { constants: { "vpn.network": "a" } })).gauge(plainLevel, 2, {});
     telemetry.scope(spec("net-b", { constants: { "vpn.network": "b" } })).gauge(plainLevel, 3, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.points().map((point) => `${String(point.resource["service.instance.id"])} ${String(point.attributes["vpn.network"])} ${point.value}`).toSorted()).toEqual(["net-a a 2", "net-b b 3", "process undefined 1"]);
   });
 
@@ -56,19 +56,19 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     const hosts = (): string[] => receiver.points().filter((point) => point.metric === "test.level").map((point) => String(point.attributes["host.name"])).toSorted();
     round(["a", "b", "c"]);
     scope.add(requests, 1, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(hosts()).toEqual(["a", "b", "c"]);
     const first = receiver.points().find((point) => point.metric === "test.requests");
     receiver.clear();
     round(["a", "d"]);
     expect(scope.end(requests, { route: "/a" })).toBe(true);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(hosts()).toEqual(["a", "d"]);
     expect(receiver.points().some((point) => point.metric === "test.requests")).toBe(false);
     receiver.clear();
     round(["e", "f", "g", "h"]);
     scope.add(requests, 7, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(hosts()).toEqual(["e", "f", "g", "h"]);
     const second = receiver.points().find((point) => point.metric === "test.requests");
     expect(second?.value).toBe(7);
@@ -79,7 +79,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     await using telemetry = await startTelemetry({ metrics: metrics({ batchSize: 1_000, headers: { "x-test": "yes" }, compression: "gzip" }) as never, pull: false });
     const scope = telemetry.scope(spec());
     for (let index = 0; index < 4_500; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
-    await telemetry.flush(10_000);
+    await telemetry.flush(30_000);
     expect(receiver.batches.map((batch) => batch.length)).toEqual([1_000, 1_000, 1_000, 1_000, 500]);
     expect(new Set(receiver.points().map((point) => `${String(point.attributes["host.name"])}=${point.value}`)).size).toBe(4_500);
     expect(receiver.headers["x-test"]).toBe("yes");
@@ -90,7 +90,7 @@ describe.each(["grpc", "http"] as const)("Export over OTLP %s", (protocol) => {
     const scope = telemetry.scope(spec("process", { logResource: { "service.version": "1.2.3" }, constants: { "svc.provider": "x" } }));
     scope.log(happened, "it happened", { who: "me", count: 3 }, { timeMs: 1_700_000_000_123, observedMs: 1_700_000_000_456 });
     scope.log(happened, "again", { who: undefined, count: 4 });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.logs()).toHaveLength(2);
     expect(receiver.logs()[0]).toMatchObject({ body: "it happened", name: "test.happened", severity: "WARN", severityNumber: 13, timeMs: 1_700_000_000_123, attributes: { who: "me", count: 3, "svc.provider": "x" }, resource: { "service.name": "steward", "service.version": "1.2.3" } });
     expect(receiver.logs()[1]?.attributes).toEqual({ count: 4, "svc.provider": "x" });

@@ -59,7 +59,7 @@ describe("A scrape", () => {
     scope.add(requests, 3, { route: "/a" });
     scope.add(inFlight, -4, {});
     for (const value of [0.05, 0.5, 0.5, 20]) scope.record(duration, value, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const text = await scrape(telemetry);
     expect(text).toContain('test_level_ratio{host_name="a\\"b\\\\c\\nd",vpn_network="n"} 2\n');
     expect(text).toContain('# HELP test_requests_total For a test.\n# TYPE test_requests_total counter\ntest_requests_total{route="/a",vpn_network="n"} 3\n');
@@ -81,18 +81,18 @@ describe("A scrape", () => {
     first.gauge(level, 1, { "host.name": "h", state: "on" });
     second.gauge(level, 2, { "host.name": "h", state: "on" });
     second.gauge(level, 3, { "host.name": "other", state: "on" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const { samples, types } = parseExposition(await scrape(telemetry));
     expect(types.get("test_level_ratio")).toBe("gauge");
     expect(samples.filter((sample) => sample.name === "test_level_ratio").map((sample) => sample.value)).toEqual([1, 3]);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.exposition.duplicateSeries).toBe(1);
   });
 
   it("has one target_info, the process's, however many scopes there are and whoever was opened first", async () => {
     await using telemetry = await startTelemetry({ pull: true });
     for (const name of ["net-a", "process", "net-b"]) telemetry.scope(spec(name, { constants: { "vpn.network": name } })).gauge(plainLevel, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const info = async (query: object): Promise<unknown[]> => parseExposition(await scrape(telemetry, { format: "openmetrics", ...query })).samples.filter((sample) => sample.name === "target_info").map(({ labels }) => labels["service_instance_id"]);
     expect(await info({})).toEqual(["process"]);
     expect(await info({ scopes: ["net-a", "net-b"] })).toEqual(["net-a"]);
@@ -104,9 +104,9 @@ describe("A scrape", () => {
     const scope = telemetry.scope(spec());
     scope.gauge(level, 1, { "host.name": "h", state: undefined });
     scope.add(clash, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(parseExposition(await scrape(telemetry)).types.get("test_level_ratio")).toBe("gauge");
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.exposition.conflictingFamilies).toBe(1);
   });
 
@@ -115,7 +115,7 @@ describe("A scrape", () => {
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     telemetry.scope(spec("net-a")).gauge(plainLevel, 2, {});
     telemetry.scope(spec("net-b")).gauge(level, 3, { "host.name": "h", state: undefined });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const names = async (query: object): Promise<string[]> => parseExposition(await scrape(telemetry, { format: "text", ...query })).samples.filter((sample) => sample.name !== "target_info").map((sample) => `${sample.name} ${sample.value}`);
     expect(await names({ scopes: ["process"] })).toEqual(["test_plain_seconds 1"]);
     expect(await names({ metrics: ["test.level", "test.plai"] })).toEqual(["test_level_ratio 3"]);
@@ -128,7 +128,7 @@ describe("A scrape", () => {
     const scope = telemetry.scope(spec());
     for (let index = 0; index < 9_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
     for (let index = 0; index < 9_000; index++) scope.add(requests, index, { route: `/${index}` });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const reading = Array.from({ length: 6 }, () => scrape(telemetry));
     const leaving = telemetry.expose({ format: "text" }, new AbortController().signal).body[Symbol.asyncIterator]();
     expect((await leaving.next()).done).toBe(false);
@@ -136,7 +136,7 @@ describe("A scrape", () => {
     const texts = await Promise.all(reading);
     expect(new Set(texts).size).toBe(1);
     expect(parseExposition(texts[0] ?? "").samples).toHaveLength(18_001);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.exposition).toMatchObject({ gathers: 1, running: 0 });
   });
 
@@ -149,12 +149,12 @@ describe("A scrape", () => {
       sweep.commit();
     };
     round(1);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const reader = telemetry.expose({ format: "text" }, new AbortController().signal).body[Symbol.asyncIterator]();
     const chunks = [(await reader.next()).value as Uint8Array];
     for (let generation = 2; generation < 6; generation++) {
       round(generation);
-      await telemetry.flush(5_000);
+      await telemetry.flush(30_000);
     }
     for (let next = await reader.next(); next.done !== true; next = await reader.next()) chunks.push(next.value);
     const samples = parseExposition(Buffer.concat(chunks).toString()).samples.filter((sample) => sample.name === "test_level_ratio");
@@ -193,7 +193,7 @@ async function scrapeHouse(): Promise<string> {
   scope.add(house.gatewayRequests, 1, { route: "/api/v1/jobs", method: "GET", protocol: "rest", code: "ok" });
   scope.record(house.gatewayDuration, 0.02, { route: "/api/v1/jobs", method: "GET", protocol: "rest" });
   scope.add(house.jobsTotal, 1, { type: "analysis", outcome: "completed" });
-  await telemetry.flush(5_000);
+  await telemetry.flush(30_000);
   return await scrape(telemetry);
 }
 
@@ -221,7 +221,7 @@ describe("The house's own metrics", () => {
     await using telemetry = await startTelemetry({ pull: true });
     const scope = telemetry.scope(spec());
     using _telemetry = reportTelemetry(scope, telemetry);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const names = (): Promise<string[]> => scrape(telemetry).then((text) => parseExposition(text).samples.map((sample) => sample.name));
     expect(await names()).toContain("svc_export_datapoints_total");
   });
@@ -234,7 +234,7 @@ describe("A real Prometheus", () => {
     const scope = telemetry.scope(spec());
     scope.add(requests, 3, { route: 'a"\\\nb' });
     scope.record(duration, 0.5, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const accepted: string[] = [];
     const server = createServer((request, reply) => {
       const format = request.url === "/open" ? acceptedFormat(request.headers.accept) : "text";

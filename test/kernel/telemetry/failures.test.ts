@@ -31,26 +31,28 @@ const refusals: readonly [name: string, grpc: number, http: number, expected: Er
 
 describe.each(["grpc", "http"] as const)("A receiver over %s that does not take the data", (protocol) => {
   const target = (endpoint: string, more: object = {}) => ({ protocol, endpoint, intervalMs: NEVER_MS, timeoutMs: 1_000, ...more });
+  /** For a receiver that answers. A refusal that may pass is tried again until the time is over; any other ends the export. */
+  const answering = (endpoint: string, refusal?: ErrorClass) => target(endpoint, { timeoutMs: refusal === "unavailable" || refusal === "rate_limited" ? 3_000 : 30_000 });
 
   it.each(refusals)("is entered in the ledger when it refuses %s", async (_name, grpc, http, expected) => {
     receiver = await startReceiver({ protocol });
     receiver.answer = { kind: "refuse", grpc, http };
-    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), pull: false });
+    await using telemetry = await startTelemetry({ metrics: answering(receiver.endpoint, expected), pull: false });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    expect(await telemetry.flush(5_000)).toBe(true);
+    expect(await telemetry.flush(30_000)).toBe(true);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, consecutiveFailures: 1, items: 0, itemsLost: 1, lastSuccessMs: undefined });
   });
 
   it.each(refusals)("is entered for records and spans as well when it refuses %s", async (_name, grpc, http, expected) => {
     receiver = await startReceiver({ protocol });
     receiver.answer = { kind: "refuse", grpc, http };
-    await using telemetry = await startTelemetry({ logs: target(receiver.endpoint), traces: target(receiver.endpoint), pull: true });
+    await using telemetry = await startTelemetry({ logs: answering(receiver.endpoint, expected), traces: answering(receiver.endpoint, expected), pull: true });
     const scope = telemetry.scope(spec());
     using _report = reportTelemetry(scope, telemetry);
     scope.log(happened, "x", { who: "a", count: 1 });
     telemetry.span(() => span("a"));
     telemetry.span(() => span("b"));
-    expect(await telemetry.flush(10_000)).toBe(true);
+    expect(await telemetry.flush(30_000)).toBe(true);
     const { logs, traces, metrics } = telemetry.status().ledger?.signals ?? {};
     expect(logs).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, items: 0, itemsLost: 1 });
     expect(traces).toMatchObject({ failures: 1, failuresByClass: { [expected]: 1 }, lastFailureClass: expected, items: 0, itemsLost: 2 });
@@ -67,13 +69,13 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     const endpoint = await deadEndpoint(protocol);
     await using telemetry = await startTelemetry({ metrics: target(endpoint), pull: false });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    for (let round = 0; round < 3; round++) await telemetry.flush(5_000);
+    for (let round = 0; round < 3; round++) await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 3, failuresByClass: { unavailable: 3 } });
     expect(telemetry.component.health?.()).toEqual({ ok: false, reason: "metrics are not delivered (unavailable)" });
     expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
     receiver = await startReceiver({ protocol, port: Number(new URL(endpoint).port) });
     // The gRPC channel tries again after its own back-off of a second.
-    while (receiver.batches.length === 0) await telemetry.flush(5_000);
+    while (receiver.batches.length === 0) await telemetry.flush(30_000);
     expect(receiver.points().at(-1)?.value).toBe(1);
     expect(telemetry.status().ledger?.signals.metrics.consecutiveFailures).toBe(0);
     expect(telemetry.component.health?.()).toEqual({ ok: true });
@@ -86,18 +88,18 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     receiver.answer = { kind: "hold", until: promise };
     await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), pull: false });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics.failuresByClass).toEqual({ timeout: 1 });
     receiver.answer = { kind: "accept" };
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, consecutiveFailures: 0, items: 1 });
     resolve();
   });
 
   it("is entered as invalid when a request is too large for it, and smaller batches arrive", async () => {
     receiver = await startReceiver({ protocol, maxBytes: 64 * 1024 });
-    await using large = await startTelemetry({ metrics: target(receiver.endpoint, { timeoutMs: 10_000 }), pull: false });
-    await using small = await startTelemetry({ metrics: target(receiver.endpoint, { batchSize: 200, timeoutMs: 10_000 }), pull: false });
+    await using large = await startTelemetry({ metrics: target(receiver.endpoint, { timeoutMs: 30_000 }), pull: false });
+    await using small = await startTelemetry({ metrics: target(receiver.endpoint, { batchSize: 200, timeoutMs: 30_000 }), pull: false });
     for (const telemetry of [large, small]) {
       const scope = telemetry.scope(spec());
       for (let index = 0; index < 2_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
@@ -111,12 +113,12 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
   it("that takes only a part is counted, but not as a failure", async () => {
     receiver = await startReceiver({ protocol });
     receiver.answer = { kind: "partial", rejected: 2 };
-    await using telemetry = await startTelemetry({ metrics: target(receiver.endpoint), logs: target(receiver.endpoint), traces: target(receiver.endpoint), pull: false });
+    await using telemetry = await startTelemetry({ metrics: answering(receiver.endpoint), logs: answering(receiver.endpoint), traces: answering(receiver.endpoint), pull: false });
     const scope = telemetry.scope(spec());
     scope.gauge(plainLevel, 1, {});
     scope.log(happened, "x", { who: "a", count: 1 });
     telemetry.span(() => span("a"));
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.traces).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
     expect(telemetry.status().ledger?.signals.logs).toMatchObject({ failures: 0, partialSuccesses: 1, itemsRejected: 2 });
@@ -142,7 +144,7 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     scope.log(happened, "x", { who: "a", count: 1 });
     while (telemetry.status().thread !== "running") await new Promise((resolve) => setImmediate(resolve));
     // The HTTP exporter has a patience of its own; who is known to be down gets less of it.
-    if (protocol === "http") await telemetry.flush(10_000);
+    if (protocol === "http") await telemetry.flush(30_000);
     const began = performance.now();
     await telemetry.component.stop(30_000);
     expect(performance.now() - began).toBeLessThan(3_500);
@@ -190,7 +192,7 @@ describe.each(["grpc", "http"] as const)("Spans over %s", (protocol) => {
     telemetry.scope(spec("process", { logResource: { "service.version": "1.2.3" } }));
     const remote = { traceId: "1".repeat(32), spanId: "2".repeat(16), traceFlags: 1, traceState: "vendor=value", isRemote: true };
     telemetry.span(() => ({ ...span("GET /a"), context: { ...remote, spanId: "3".repeat(16), isRemote: false }, parent: remote, links: [{ ...remote, spanId: "4".repeat(16) }], status: { code: 2, message: "no" } }));
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.spans()).toEqual([{
       resource: { "service.name": "steward", "service.instance.id": "process", "service.version": "1.2.3", ...sdkAttributes }, scope: "steward", name: "GET /a", kind: 2,
       traceId: remote.traceId, spanId: "3".repeat(16), parentSpanId: remote.spanId, traceState: "vendor=value", schemaUrl: SCHEMA_URL, attributes: { "http.route": "/a" }, status: 2,
@@ -205,7 +207,7 @@ describe("A gRPC receiver that is busy for a moment", () => {
     receiver.answer = { kind: "refuse", grpc: 14, http: 503 };
     await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS, retry: { enabled: true, initialMs: 50 } }, pull: false });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    const flushed = telemetry.flush(10_000);
+    const flushed = telemetry.flush(30_000);
     while (receiver.refused === 0) await new Promise((resolve) => setImmediate(resolve));
     receiver.answer = { kind: "accept" };
     await flushed;
@@ -225,7 +227,7 @@ describe("The telemetry thread", () => {
       port?.close();
     });
     for (let index = 0; index < 5_000; index++) scope.gauge(level, index, { "host.name": `host-${index}`, state: "on" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.points()).toHaveLength(5_000);
     receiver.clear();
     // A writer that does not keep to the messages is the end of the thread.
@@ -240,7 +242,7 @@ describe("The telemetry thread", () => {
     await telemetry.component.start(new AbortController().signal, () => undefined);
     expect(ports).toBe(1);
     scope.end(level, { "host.name": "host-7", state: "on" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.points()).toHaveLength(5_000);
     expect(new Set(receiver.points().map((point) => `${String(point.attributes["host.name"])}=${point.value}`)).has("born-meanwhile=5000")).toBe(true);
   });

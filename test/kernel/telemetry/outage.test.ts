@@ -63,7 +63,7 @@ describe("The house's metrics of delivery", () => {
     using _report = reportTelemetry(scope, telemetry);
     for (let round = 0; round < 2; round++) {
       scope.log(happened, "x".repeat(188), { who: "a", count: 1 });
-      await telemetry.flush(5_000);
+      await telemetry.flush(30_000);
     }
     const { samples } = parseExposition(await scrape(telemetry));
     expect(samples).toContainEqual({ name: "svc_log_record_truncated_total", labels: { field: "body" }, value: 2 });
@@ -82,7 +82,7 @@ describe("The house's metrics of delivery", () => {
     const port = telemetry.port();
     if (port) writer.attach(port, { logs: true });
     const dropped = async (): Promise<number | undefined> => parseExposition(await scrape(telemetry)).samples.find(({ name, labels }) => name === "svc_processor_dropped_total" && labels["reason"] === "queue_full")?.value;
-    await vi.waitFor(async () => expect(await dropped()).toBe(3), { timeout: 10_000, interval: 5 });
+    await vi.waitFor(async () => expect(await dropped()).toBe(3), { timeout: 30_000, interval: 5 });
     // What was lost stays counted when the other thread ends.
     port?.close();
     for (let round = 0; round < 3; round++) expect(await dropped()).toBe(3);

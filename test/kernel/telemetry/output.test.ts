@@ -29,7 +29,7 @@ describe("Export to standard output", () => {
     scope.gauge(level, 7, { "host.name": "a", state: "on" });
     scope.log(happened, "body", { who: "a", count: 1 });
     telemetry.span(() => span("GET /a"));
-    expect(await telemetry.flush(5_000)).toBe(true);
+    expect(await telemetry.flush(30_000)).toBe(true);
     const documents = texts.map((text) => {
       expect(text.indexOf("\n")).toBe(text.length - 1);
       return JSON.parse(text) as object;
@@ -46,7 +46,7 @@ describe("Export to standard output", () => {
     await using running = await start({ metrics: { ...stdout, intervalMs: NEVER_MS, pretty: true }, pull: false });
     running.telemetry.openOutput();
     running.scope.gauge(level, 7, { "host.name": "a", state: "on" });
-    await running.telemetry.flush(5_000);
+    await running.telemetry.flush(30_000);
     expect(running.texts[0]).toMatch(/^\{\n {2}"resourceMetrics": \[\n/);
   });
 
@@ -65,7 +65,7 @@ describe("Export to standard output", () => {
     await using running = await start({ metrics: { ...stdout, intervalMs: NEVER_MS, timeoutMs: 50 }, pull: false }, () => undefined);
     running.telemetry.openOutput();
     running.scope.gauge(level, 7, { "host.name": "a", state: "on" });
-    await running.telemetry.flush(5_000);
+    await running.telemetry.flush(30_000);
     expect(running.telemetry.status().ledger?.signals.metrics).toMatchObject({ failuresByClass: { timeout: 1 }, itemsLost: 1 });
   });
 });

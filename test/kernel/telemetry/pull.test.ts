@@ -44,7 +44,7 @@ describe("The pull endpoint", () => {
     await using _ = telemetry;
     scope.gauge(level, 2, { "host.name": "a", state: "on" });
     telemetry.scope(spec("other", { constants: { "vpn.network": "n" } })).add(requests, 3, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const text = await get();
     expect([text.status, text.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
     const { samples } = parseExposition(await text.text());
@@ -74,7 +74,7 @@ describe("The pull endpoint", () => {
     await using _ = telemetry;
     // Growing, so that no slice fits where the one before did.
     for (let each = 0; each < 1_900; each++) scope.gauge(level, 7, { "host.name": `${each}${"ö".repeat(each / 10)}`, state: "on" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const [encoding, body] = await new Promise<[string | undefined, Buffer]>((resolve, reject) => {
       request({ port, host: "127.0.0.1", path: "/metrics", headers: { "accept-encoding": "gzip" } }, (answer) => {
         const chunks: Buffer[] = [];
@@ -119,7 +119,7 @@ describe("The pull endpoint", () => {
     const { telemetry, get, view, port, scope } = await open({ maxInFlight: 1, timeoutMs: 0 });
     await using _ = telemetry;
     for (let index = 0; index < 9_000; index++) scope.record(duration, 1, { route: `/a-route-with-a-long-name/${index}/${"x".repeat(800)}` });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     // A reader that does not read keeps its place.
     const slow = connect(port, "127.0.0.1", () => slow.write("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n"));
     slow.pause();
@@ -140,7 +140,7 @@ describe("The pull endpoint", () => {
     await using _ = telemetry;
     telemetry.scope(spec("other")).add(requests, 2, { route: "/a" });
     scope.add(requests, 1, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const { samples } = parseExposition(await (await get()).text());
     expect(samples.filter(({ name }) => name === "test_requests_total")).toHaveLength(1);
     await until(() => view()?.lastGatherError !== undefined);
@@ -151,10 +151,10 @@ describe("The pull endpoint", () => {
     const { telemetry, get, view, scope } = await open({ timeoutMs: 400 });
     await using _ = telemetry;
     scope.gauge(level, 1, { "host.name": "a", state: "on" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const port = telemetry.port();
     port?.postMessage({ type: "scope", scope: 0, name: "hangs", resource: {}, logResource: {}, constants: {} });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const answer = await get();
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain("test_level_ratio");
@@ -177,7 +177,7 @@ describe("The pull endpoint", () => {
     const { samples } = parseExposition(await (await fetch(url)).text());
     const value = (name: string, labels: object = {}) => samples.find((sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels))?.value;
     expect([value("svc_metrics_scrape_requests_total", { outcome: "success" }), value("svc_metrics_scrape_duration_seconds_count", { outcome: "success" }), value("svc_metrics_scrape_in_flight")]).toEqual([1, 1, expect.any(Number)]);
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     expect(receiver.points().find(({ metric }) => metric === "svc.metrics.scrape.requests")).toBeDefined();
   });
 
@@ -188,13 +188,13 @@ describe("The pull endpoint", () => {
     using _self = reportTelemetry(scope, telemetry);
     scope.record(duration, 0.5, { route: "/a" });
     scope.add(requests, 3, { route: "/a" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const check = spawnSync("promtool", ["check", "metrics"], { input: await (await get()).text() });
     expect(check.stderr.toString().split("\n").filter((line) => /error|parse/i.test(line))).toEqual([]);
     await using running = await runPrometheus(port, ["/metrics"]);
     expect(await running.query("test_requests_total", 1)).toMatchObject([{ value: 3, labels: { route: "/a" } }]);
     expect(await running.query("up", 1)).toMatchObject([{ value: 1 }]);
-  }, 30_000);
+  });
 });
 
 describe("A port that is taken", () => {

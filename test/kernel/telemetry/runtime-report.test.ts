@@ -19,7 +19,7 @@ describe("The report of the runtime", () => {
     const made: object[] = [];
     // Enough for some collections of the young generation.
     for (let index = 0; index < 2_000_000; index++) if (made.push({ index }) > 1_000) made.length = 0;
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const { samples } = parseExposition(await scrape(telemetry));
     const value = (row: Row<never, "gauge" | "counter">) => samples.find(({ name }) => name === familyName(row))?.value;
     expect(value(self.memoryAlloc)).toBeGreaterThan(1_000_000);
@@ -33,7 +33,7 @@ describe("The report of the runtime", () => {
   it("shows resident memory, start and uptime of the process, which agree with each other", async () => {
     await using telemetry = await startTelemetry({ pull: true });
     using _report = reportProcess(telemetry.scope(spec()), { version: "1" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const { samples } = parseExposition(await scrape(telemetry));
     const value = (name: string): number => samples.find((sample) => sample.name === name)?.value ?? Number.NaN;
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
@@ -48,7 +48,7 @@ describe("The report of the runtime", () => {
     expect(watchOpenFiles()?.count()).toBe(before);
     await using telemetry = await startTelemetry({ pull: true });
     using _report = reportProcess(telemetry.scope(spec()), { version: "1" });
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const { samples } = parseExposition(await scrape(telemetry));
     expect(samples.find(({ name }) => name === "process_open_fds")?.value).toBeGreaterThan(3);
     expect(softLimit("Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 524288               files     \n")).toBe(1_024);

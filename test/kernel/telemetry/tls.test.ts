@@ -34,12 +34,12 @@ describe.skipIf(!hasOpenssl).each(["grpc", "http"] as const)("An exporter over %
   async function send(receiverTls: ReceiverTls | undefined, tls: TlsOptions, endpoint?: (port: number) => string): Promise<TelemetryStatus & { readonly lines: readonly string[] }> {
     const running = await startReceiver({ protocol, ...(receiverTls === undefined ? {} : { tls: receiverTls }) });
     receiver = running;
-    const target: OtlpTarget = { protocol, endpoint: endpoint?.(running.port) ?? running.endpoint, tls, timeoutMs: 1_000, retry: { enabled: false } };
+    const target: OtlpTarget = { protocol, endpoint: endpoint?.(running.port) ?? running.endpoint, tls, timeoutMs: 3_000, retry: { enabled: false } };
     await using telemetry = await startTelemetry({ metrics: { ...target, intervalMs: NEVER_MS }, logs: target, pull: false });
     const scope = telemetry.scope(spec());
     scope.gauge(plainLevel, 1, {});
     scope.log(happened, "x", { who: "a", count: 1 });
-    await telemetry.flush(10_000);
+    await telemetry.flush(30_000);
     return { ...telemetry.status(), lines: telemetry.log.lines };
   }
 
@@ -89,7 +89,7 @@ describe.skipIf(!hasOpenssl)("A gRPC endpoint without a scheme", () => {
     for (const [insecure, failures] of [[false, 1], [true, 0]] as const) {
       await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: `127.0.0.1:${plain.port}`, intervalMs: NEVER_MS, timeoutMs: 1_000, retry: { enabled: false }, tls: { insecure } }, pull: false });
       telemetry.scope(spec()).gauge(plainLevel, 1, {});
-      await telemetry.flush(10_000);
+      await telemetry.flush(30_000);
       expect(telemetry.status().ledger?.signals.metrics.failures).toBe(failures);
     }
     await plain.close();

@@ -94,7 +94,7 @@ describe("A writer", () => {
     const receiver = await startReceiver({ protocol: "grpc" });
     await using telemetry = await startTelemetry({ metrics: { protocol: "grpc", endpoint: receiver.endpoint, intervalMs: NEVER_MS }, pull: true });
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
-    await telemetry.flush(5_000);
+    await telemetry.flush(30_000);
     const port = telemetry.port();
     if (!port) throw new Error("no port");
     ports.push(port);
@@ -103,7 +103,7 @@ describe("A writer", () => {
     other.attach(port, { logs: telemetry.wantsLogs });
     while (!receiver.points().some((point) => point.value === 2)) {
       receiver.clear();
-      await telemetry.flush(5_000);
+      await telemetry.flush(30_000);
     }
     // Scopes export side by side: their order is nobody's promise.
     expect(receiver.points().map((point) => `${String(point.resource["service.instance.id"])} ${point.value}`).toSorted()).toEqual(["net 2", "process 1"]);
@@ -111,7 +111,7 @@ describe("A writer", () => {
     // Its scopes leave with it.
     for (let count = 2; count > 1; count = receiver.points().length) {
       receiver.clear();
-      await telemetry.flush(5_000);
+      await telemetry.flush(30_000);
     }
     expect(receiver.points().map((point) => point.value)).toEqual([1]);
     await receiver.close();

@@ -43,7 +43,7 @@ describe.each<Placement>(["main", "thread"])("a line of a service placed on %s",
     log.conceal([Secret.of("kanarienvogel", "test")]);
     const { host } = await start(log, on);
     await call(host, "createSample", { name: "a kanarienvogel sings" });
-    await vi.waitFor(() => expect(written.length).toBe(1), { interval: 1 });
+    await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
     const [line = ""] = written;
     expect(line).not.toContain("kanarienvogel");
     if (format === "text") expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info  parts: made kind=plain name="a \[secret\] sings" error=\{"type":"Error","message":"why",.*\}\n$/);
@@ -61,8 +61,8 @@ describe.each<Placement>(["main", "thread"])("a line of a service placed on %s",
     const { host } = await start(log, on);
     const before = Date.now();
     await call(host, "createSample", { name: "kanarienvogel" });
-    await vi.waitFor(() => expect(written.length).toBe(1), { interval: 1 });
-    expect(await telemetry.flush(5_000)).toBe(true);
+    await vi.waitFor(() => expect(written.length).toBe(1), { timeout: 30_000, interval: 1 });
+    expect(await telemetry.flush(30_000)).toBe(true);
     expect(receiver.logs()).toMatchObject([{ body: "made", severity: "INFO", attributes: { component: "parts", kind: "plain", name: "[secret]", "exception.type": "Error", "exception.message": "why" } }]);
     const { timeMs = 0 } = receiver.logs()[0] ?? {};
     expect([timeMs >= before, timeMs <= Date.now()]).toEqual([true, true]);
@@ -83,7 +83,7 @@ describe("the lines of a thread", () => {
     const { host, broke } = await start(log);
     await expect(call(host, "importSample", { number })).rejects.toMatchObject({ code: "not_ready" });
     await broke;
-    await vi.waitFor(() => expect(written.map((line) => /the \w+ words/.exec(line)?.[0])).toEqual(["the first words", "the middle words", "the last words"]), { interval: 1 });
+    await vi.waitFor(() => expect(written.map((line) => /the \w+ words/.exec(line)?.[0])).toEqual(["the first words", "the middle words", "the last words"]), { timeout: 30_000, interval: 1 });
   });
 
   it("are limited where they repeat by the log of the process, also when the thread is another one", async () => {

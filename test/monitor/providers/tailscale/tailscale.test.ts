@@ -60,7 +60,7 @@ describe("tailscale", () => {
 
   it("shares one rate over all its clients and keeps the wait apart", async () => {
     await using upstream = await createUpstream(byPath({ "/api/v2/tailnet/-/users": { users: [] }, "/api/v2/tailnet/-/logging/network": { logs: [] } }));
-    await using asked = ask(tailscaleOptions(upstream.url, { http: { ...http, rateLimit: 10 } }));
+    await using asked = ask(tailscaleOptions(upstream.url, { http: { ...http, rateLimit: 2 } }));
     await asked.provider.users(forever);
     await all(asked.provider.flowLogs({ fromMs: 0, toMs: 5_000 }, forever));
     expect(asked.calls[1]?.waitedMs).toBeGreaterThan(50);

@@ -6,7 +6,7 @@ import { mountSmallDisk, noSmallDisk } from "../../../kernel/state/fixtures/smal
 import { StewardError } from "../../../../src/kernel/base/errors.ts";
 
 describe.skipIf(noSmallDisk !== undefined)("on a full disk", () => {
-  it("no request begins, and leases still end, wait, become irrevocable and orphans, all of it stored", { timeout: 60_000 }, async () => {
+  it("no request begins, and leases still end, wait, become irrevocable and orphans, all of it stored", async () => {
     const disk = mountSmallDisk(24);
     const bench = await createLeaseBench({ directory: disk, reserveBytes: 4 * 2 ** 20 });
     const { answer, clock, env, leases, lease } = bench;
