@@ -16,8 +16,8 @@
  * the CPU time alone. `--seconds` is what a row takes for each server. Before the rows each makes `--warm` mints:
  * V8 compiles the daemon's code until some 80,000. On a busy machine only CPU times and ratios mean anything.
  *
- * Prints JSON, one line for the machine and one for each number of clients: mints a second and latencies (median
- * of the rounds), CPU time of the whole process in microseconds a mint, and ratios of the daemon's rate to the
+ * Prints JSON, one line for the machine and one for each number of clients, all in the median of the rounds: mints a
+ * second, latencies, CPU time of the whole process in microseconds a mint, and ratios of the daemon's rate to the
  * others'. Exits 1 when a bar is missed at 16 clients: on a disk half of the mints of `flushed`, on a tmpfs 220 µs
  * of CPU time a mint. With `--flush-ms` every flush of the daemons takes that much longer, `flushed` is left out
  * and no bar applies.
@@ -35,7 +35,7 @@ import { startCodeHost, startDaemon, startForwarder, type MintTarget } from "./m
 const FLUSHED_BAR = 0.5;
 const CPU_BAR_US = 220;
 const BAR_CLIENTS = 16;
-const ROUNDS = 5;
+const ROUNDS = 11;
 const WARM_CLIENTS = 16;
 const WARM_ROUND_MS = 2_000;
 /** `f_type` of a tmpfs (statfs(2)). */
@@ -62,14 +62,14 @@ interface Round extends MintOutcome {
   readonly cpuUs: number;
 }
 
-function run({ url, headers, cpuUs }: MintTarget, clients: number, ms: number): Promise<Round> {
+function run(target: MintTarget, clients: number, ms: number): Promise<Round> {
   return new Promise((done, failed) => {
-    const before = cpuUs();
+    const before = target.cpuUs();
     client.once("message", (outcome: MintOutcome) => {
-      if (outcome.error === undefined) done({ ...outcome, cpuUs: cpuUs() - before });
+      if (outcome.error === undefined) done({ ...outcome, cpuUs: target.cpuUs() - before });
       else failed(new Error(outcome.error));
     });
-    client.postMessage({ url, headers, body, clients, ms } satisfies MintLoad);
+    client.postMessage({ url: target.url, headers: target.headers, body, clients, ms } satisfies MintLoad);
   });
 }
 
@@ -103,12 +103,11 @@ async function compare(targets: Targets, clients: number): Promise<Map<string, R
 }
 
 function rowOf(rounds: readonly Round[]): Row {
-  const sum = (of: (round: Round) => number): number => rounds.reduce((total, round) => total + of(round), 0);
   return {
     perSecond: Math.round(median(rounds.map(rate))),
     p50Ms: fixed(median(rounds.map(({ p50Ms }) => p50Ms)), 2),
     p99Ms: fixed(median(rounds.map(({ p99Ms }) => p99Ms)), 2),
-    cpuUs: Math.round(sum(({ cpuUs }) => cpuUs) / sum(({ calls }) => calls)),
+    cpuUs: Math.round(median(rounds.map(({ cpuUs, calls }) => cpuUs / calls))),
   };
 }
 
