@@ -80,10 +80,10 @@ function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): R
  */
 function isOwner(auth: ClassifierDeps["auth"], rule: Rule, head: Head): boolean {
   const authorization = one(head.headers["authorization"]);
-  if (rule.access === Access.SELF && rule.hasCredential?.(head.headers) === true) return true;
   const asked = tokensFor(auth, rule.access);
   if (asked.length > 0) return authorization !== undefined && asked.some((token) => isOperator(token, authorization));
-  return auth.token === undefined && isLoopback(head.remote.address) && !isForwarded(head.headers);
+  if (auth.token === undefined && isLoopback(head.remote.address) && !isForwarded(head.headers)) return true;
+  return rule.access === Access.SELF && rule.hasCredential?.(head.headers) === true; // last: it hashes the token
 }
 
 function tokensFor({ token, adminToken }: ClassifierDeps["auth"], access: Access): readonly NonNullable<AuthOptions["token"]>[] {

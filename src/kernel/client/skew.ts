@@ -25,6 +25,7 @@ export interface Skew {
 export function createSkew(clock: Clock): Skew {
   // Their wall time less our monotonic time: stays right when our own wall clock is set.
   const samples: number[] = [];
+  let median: number | undefined;
   return {
     sample(date, sentAtMs) {
       const theirMs = parseDate(date);
@@ -34,10 +35,8 @@ export function createSkew(clock: Clock): Skew {
       if (Math.abs(theirMs - (clock.now() - (nowMs - middleMs))) > LARGEST_MS) return;
       samples.push(theirMs + HALF_SECOND_MS - middleMs);
       if (samples.length > SAMPLES) samples.shift();
+      median = samples.toSorted((a, b) => a - b)[(samples.length - 1) >> 1];
     },
-    skewMs() {
-      const middle = samples.toSorted((a, b) => a - b)[(samples.length - 1) >> 1];
-      return middle === undefined ? 0 : Math.round(middle + clock.monotonic() - clock.now());
-    },
+    skewMs: () => (median === undefined ? 0 : Math.round(median + clock.monotonic() - clock.now())),
   };
 }

@@ -136,7 +136,9 @@ class Feed {
       const at = rest.indexOf(bytes, 1);
       if (at >= 0) next = Math.min(next, at);
       for (let length = Math.min(bytes.length - 1, rest.length - 1); length > 0; length -= 1) {
-        if (bytes.compare(rest, rest.length - length, rest.length, 0, length) === 0) next = Math.min(next, rest.length - length);
+        const from = rest.length - length;
+        // Comparing calls out of JavaScript, five times for each method, so the first byte is looked at before.
+        if (rest[from] === bytes[0] && bytes.compare(rest, from, rest.length, 0, length) === 0) next = Math.min(next, from);
       }
     }
     return next;

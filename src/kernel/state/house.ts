@@ -36,9 +36,14 @@ export interface MigrationRow {
   readonly cursor: readonly KeyPart[];
 }
 
+/** By table; each group of changes writes some of them. */
+const censusKeys = new Map<string, Uint8Array>();
+
 /** The key of a table's row count. */
-export function censusKey(table: Pick<AnyTable, "name">): Uint8Array {
-  return encodeKey(["rows", table.name]);
+export function censusKey({ name }: Pick<AnyTable, "name">): Uint8Array {
+  let key = censusKeys.get(name);
+  if (key === undefined) censusKeys.set(name, (key = encodeKey(["rows", name])));
+  return key;
 }
 
 /** Reads the identity from its row; throws `corrupt` when there is none. */

@@ -33,6 +33,9 @@ export interface ClockMark {
   readonly leads: readonly WallLead[];
 }
 
+/** What tells whether a mark is due, without the machine's uptime, which takes three system calls. */
+export type ClockPosition = Omit<ClockMark, "boot">;
+
 /** The machine's clocks at one moment. */
 export interface ClockReading {
   readonly wallMs: number;
@@ -88,6 +91,7 @@ export interface ExpiryClock extends Clock {
 export interface MarkedClock extends ExpiryClock {
   /** Takes suspension into account, which the monotonic clock leaves out. To be called every few seconds. */
   syncUptime(): void;
+  position(): ClockPosition;
   mark(): ClockMark;
 }
 
@@ -118,6 +122,11 @@ export function createExpiryClock({ clock, boot }: ExpiryClockDeps, from: { read
     return excessMs < TOLERANCE_MS ? 0 : excessMs;
   };
 
+  const position = (): ClockPosition => {
+    lead();
+    return { expiryMs: precise(), wallMs: clock.now(), leads };
+  };
+
   lead();
   return {
     now,
@@ -130,10 +139,8 @@ export function createExpiryClock({ clock, boot }: ExpiryClockDeps, from: { read
     syncUptime() {
       expiryMs = Math.max(precise(), anchor.expiryMs + boot.uptimeMs() - anchor.uptimeMs);
     },
-    mark() {
-      lead();
-      return { expiryMs: precise(), wallMs: clock.now(), boot: { id: boot.id, uptimeMs: boot.uptimeMs() }, leads };
-    },
+    position,
+    mark: () => ({ ...position(), boot: { id: boot.id, uptimeMs: boot.uptimeMs() } }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../../kernel/base/clock.ts";
 import { toStewardError } from "../../../kernel/base/errors.ts";
 import type { Log } from "../../../kernel/base/log.ts";
 import type { Env, Tx } from "../../../kernel/state/types.ts";
-import { createExpiryClock, resumeFrom, type ClockMark, type ExpiryClock, type Resumption } from "./expiry-clock.ts";
+import { createExpiryClock, resumeFrom, type ClockMark, type ClockPosition, type ExpiryClock, type Resumption } from "./expiry-clock.ts";
 import { earlierLeaseMark, expiryMark } from "./tables.ts";
 
 /** The clocks are compared this often. */
@@ -49,7 +49,7 @@ export async function openExpiryClock({ env, clock, log, boot = systemBoot }: St
   let timer: Disposable | undefined;
   let loggedOffsetMs = offsetOf(expiry.mark());
 
-  const isMarkDue = (fresh: ClockMark, everyMs: number): boolean =>
+  const isMarkDue = (fresh: ClockPosition, everyMs: number): boolean =>
     marked === undefined || fresh.expiryMs >= marked.expiryMs + everyMs || fresh.leads !== marked.leads || Math.abs(offsetOf(fresh) - offsetOf(marked)) >= MARKED_STEP_MS;
   const put = (tx: Tx, fresh: ClockMark): void => {
     tx.put(expiryMark, "", rowOf(fresh));
@@ -81,8 +81,7 @@ export async function openExpiryClock({ env, clock, log, boot = systemBoot }: St
   return {
     ...expiry,
     markIn(tx) {
-      const fresh = expiry.mark();
-      if (isMarkDue(fresh, MARK_WITH_CHANGE_MS)) put(tx, fresh);
+      if (isMarkDue(expiry.position(), MARK_WITH_CHANGE_MS)) put(tx, expiry.mark());
     },
     start() {
       timer?.[Symbol.dispose]();
@@ -96,7 +95,7 @@ export async function openExpiryClock({ env, clock, log, boot = systemBoot }: St
   };
 }
 
-function offsetOf({ wallMs, expiryMs }: ClockMark): number {
+function offsetOf({ wallMs, expiryMs }: ClockPosition): number {
   return wallMs - expiryMs;
 }
 

@@ -128,3 +128,18 @@ it("a change that issues something brings the mark along when the stored one is 
   await env.write((tx) => expiry.markIn(tx));
   expect(stored()).toBe(before + 10_000);
 });
+
+it("a change that issues something reads the machine's uptime only when it brings the mark along", async () => {
+  const { env } = await openUnsealed(expiryTables);
+  const clock = createManualClock();
+  let reads = 0;
+  const boot = { id: "first", uptimeMs: () => (reads += 1, clock.monotonic()) };
+  const log = createLog({ level: "warn", format: "text", write: () => undefined, now: () => 0 });
+  const expiry = await openExpiryClock({ env, clock, log, boot });
+  const before = reads;
+  for (let changes = 0; changes < 100; changes += 1) await env.write((tx) => expiry.markIn(tx));
+  expect(reads).toBe(before);
+  await clock.advance(10_000);
+  await env.write((tx) => expiry.markIn(tx));
+  expect(reads).toBe(before + 1);
+});
