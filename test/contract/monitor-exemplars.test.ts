@@ -37,7 +37,7 @@ function spanOf(receiver: Receiver, { trace_id: traceId, span_id: spanId }: Read
   return receiver.spans().find((span) => span.traceId === traceId && span.spanId === spanId);
 }
 
-it("runs of collectors and calls name the span of the latest in each bucket, in OpenMetrics, Prometheus and OTLP; plain text and a daemon that does not trace name none", { timeout: 90_000 }, async () => {
+it("runs of collectors and calls name the span of the latest in each bucket, in OpenMetrics, Prometheus and OTLP; plain text and a daemon that does not trace name none", { timeout: 150_000 }, async () => {
   await using estate = await startEstate();
   const [receiver, untracedReceiver] = [await startReceiver({ protocol: "grpc" }), await startReceiver({ protocol: "http" })];
   const [daemon, untraced] = await Promise.all([start(estate, receiver, true), start(estate, untracedReceiver, false)]);
