@@ -1,7 +1,7 @@
 /**
- * What exemplars cost: one observation of a histogram without them, with them but untraced, and traced; then the memory of many series
- * and the time of a snapshot without an exemplar, with one in each series and with one in each bucket, as far as the bound lets them.
- * Run: `bin/node --expose-gc bench/exemplars.ts [series]`.
+ * What exemplars cost: one observation of a histogram without them, with them but untraced, and traced; then, of many
+ * series, a snapshot and the exemplars in it: without any, with one each, and with one in each bucket, as far as the bound lets them.
+ * Run: `bin/node bench/exemplars.ts [series]`.
  */
 import { performance } from "node:perf_hooks";
 import { systemClock } from "../src/kernel/base/clock.ts";
@@ -37,18 +37,13 @@ function recordCost(row: Row<"endpoint", "histogram">, traced: boolean): number 
   return ((performance.now() - began) * 1e6) / RECORDS;
 }
 
-function memory(series: number, observations: readonly number[], traced: boolean): string {
-  globalThis.gc?.();
-  const before = process.memoryUsage();
+function snapshotCost(series: number, observations: readonly number[], traced: boolean): string {
   const scope = open(traced);
   for (let index = 0; index < series; index++) for (const value of observations) scope.record(marked, value, { endpoint: `endpoint-${index}` });
-  globalThis.gc?.();
-  const after = process.memoryUsage();
   const began = performance.now();
   const { exemplars } = scope.snapshot(() => undefined);
   const tookMs = performance.now() - began;
-  const mib = (after.heapUsed - before.heapUsed + after.arrayBuffers - before.arrayBuffers) / MIB;
-  return `${mib.toFixed(1).padStart(6)} MiB, snapshot ${tookMs.toFixed(1)} ms, exemplars in it ${((exemplars?.byteLength ?? 0) / MIB).toFixed(1)} MiB`;
+  return `snapshot ${tookMs.toFixed(1)} ms, exemplars in it ${((exemplars?.byteLength ?? 0) / MIB).toFixed(1)} MiB`;
 }
 
 function print(line: string): void {
@@ -70,7 +65,7 @@ for (const { name, costs } of kinds) {
   print(`one observation ${name.padEnd(20)} ${least.toFixed(0).padStart(4)} to ${(others.at(-1) ?? 0).toFixed(0)} ns`);
 }
 const each = [...BOUNDS, Number.MAX_VALUE];
-memory(series, each, true);
+snapshotCost(series, each, true);
 for (const [name, observations, traced] of [["untraced", each, false], ["one each", [1], true], ["one in each bucket", each, true]] as const) {
-  print(`${series} series, ${name.padEnd(18)} ${memory(series, observations, traced)}`);
+  print(`${series} series, ${name.padEnd(18)} ${snapshotCost(series, observations, traced)}`);
 }
