@@ -17,7 +17,8 @@ const HEAD = `# Metrics and log records
 
 The name in Prometheus, as a scrape and a backend behind OTLP both show it; the name in OpenTelemetry below it. Every series
 of a network also carries \`svc_provider\` and, unless privacy hides it or Headscale's is not configured, its name as \`vpn_network\`. A row
-with a condition is emitted only then.
+with a condition is emitted only then. A histogram with exemplars names the trace and span of the latest observation in each bucket while
+\`tracing.enabled\` is on.
 `;
 
 /** Writes the reference. */
@@ -39,7 +40,7 @@ function byName(left: { readonly name: string }, right: { readonly name: string 
 
 function metricRow(row: AnyRow): string {
   const labels = row.attributes.map((attribute) => `\`${attribute}\``).join(" ");
-  return `| \`${familyName(row)}\`<br>\`${row.name}\` | ${row.kind}${row.unit === "1" || row.unit === "" ? "" : `, ${row.unit}`} | ${labels} | ${cell(row.help)}${row.when === undefined ? "" : ` *Only with: ${cell(row.when)}.*`} |`;
+  return `| \`${familyName(row)}\`<br>\`${row.name}\` | ${row.kind}${row.exemplars ? " with exemplars" : ""}${row.unit === "1" || row.unit === "" ? "" : `, ${row.unit}`} | ${labels} | ${cell(row.help)}${row.when === undefined ? "" : ` *Only with: ${cell(row.when)}.*`} |`;
 }
 
 function recordRow(row: AnyLogRow): string {

@@ -5,7 +5,7 @@ import type { Check } from "./load.ts";
 import { boolean, decimal, oneOf } from "./types.ts";
 
 /** `tracing.enabled` */
-export const tracingEnabled: Key<boolean> = defineKey({ path: "tracing.enabled", type: boolean, default: false, help: "Makes spans and exports them where otlp says: of each request, of each run of a collector, and of each call of a control plane. Log lines and records of a span carry its trace_id." });
+export const tracingEnabled: Key<boolean> = defineKey({ path: "tracing.enabled", type: boolean, default: false, help: "Makes spans and exports them where otlp says: of each request, of each run of a collector, and of each call of a control plane. Log lines and records of a span carry its trace_id, histograms of runs and calls name the latest span of each bucket." });
 
 /** `tracing.sampler` */
 export const tracingSampler: Key<"always_on" | "always_off" | "traceidratio" | "parentbased_always_on" | "parentbased_traceidratio"> = defineKey({

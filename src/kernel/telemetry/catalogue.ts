@@ -17,6 +17,8 @@ export interface MetricDefinition<A extends string, K extends Kind> {
   readonly help: string;
   /** Required for a histogram, wrong for everything else. */
   readonly bounds?: K extends "histogram" ? readonly number[] : never;
+  /** For histograms: buckets name the latest span, while tracing is on. */
+  readonly exemplars?: K extends "histogram" ? true : never;
   /** Not for gauges. */
   readonly idleMs?: number;
   readonly verbatim?: true;
@@ -25,16 +27,17 @@ export interface MetricDefinition<A extends string, K extends Kind> {
 
 /** A catalogue row. Throws when the definition breaks a rule of the catalogue: that is a mistake in the source. */
 export function defineMetric<K extends Kind, const A extends string = never>(definition: MetricDefinition<A, K>): Row<A, K> {
-  const { name, kind, unit, attributes = [], group, help, bounds, idleMs, verbatim = false, when } = definition;
+  const { name, kind, unit, attributes = [], group, help, bounds, exemplars = false, idleMs, verbatim = false, when } = definition;
   assert(NAME.test(name), `metric ${name} is a dotted name of a-z, 0-9 and _`);
   assert(help !== "" && !help.includes("\n"), `metric ${name} has a help text of one line`);
   checkAttributes(`metric ${name}`, attributes);
   const edges: readonly number[] = bounds ?? [];
   assert((kind === "histogram") === edges.length > 0, `metric ${name} has bounds if and only if it is a histogram`);
+  assert(kind === "histogram" || !exemplars, `metric ${name} has exemplars only if it is a histogram`);
   assert(kind !== "gauge" || idleMs === undefined, `gauge ${name} ends with its owner's sweep, not when idle`);
   assert(edges.length <= MOST_BOUNDS, `metric ${name} has at most ${MOST_BOUNDS} bounds`);
   assert(edges.every((edge, index) => Number.isFinite(edge) && edge > (edges[index - 1] ?? Number.NEGATIVE_INFINITY)), `bounds of ${name} ascend`);
-  const row: AnyRow = Object.freeze({ name, kind, unit, attributes: [...attributes], group, help, bounds: [...edges], idleMs, verbatim, when });
+  const row: AnyRow = Object.freeze({ name, kind, unit, attributes: [...attributes], group, help, bounds: [...edges], exemplars, idleMs, verbatim, when });
   return row as Row<A, K>;
 }
 

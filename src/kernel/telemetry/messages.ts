@@ -21,12 +21,18 @@ export const QUEUE_CAPACITY = 2_048;
 /** Chunks of an exposition on their way to a reader. */
 export const CHUNK_CREDIT = 4;
 
-/** A copy of a scope's columns; the buffers are transferred. */
-export interface Columns {
+/** A copy of the columns of a scope's series. */
+export interface SeriesCopy {
   readonly row: Uint16Array<ArrayBuffer>;
   readonly value: Float64Array<ArrayBuffer>;
   readonly start: Float64Array<ArrayBuffer>;
   readonly slab: Float64Array<ArrayBuffer>;
+}
+
+/** A copy of a scope's columns; the buffers are transferred. */
+export interface Columns extends SeriesCopy {
+  /** As `exemplarReader` reads it; undefined as long as there was no exemplar. */
+  readonly exemplars: Float64Array<ArrayBuffer> | undefined;
 }
 
 /** A catalogue row under the number its writer gave it. */

@@ -1,6 +1,6 @@
 /** A scope: the methods that write measurements into its table of series. */
 import type { Clock } from "../base/clock.ts";
-import type { Columns, WireSpan } from "./messages.ts";
+import type { Columns, TraceIds, WireSpan } from "./messages.ts";
 import type { Ceiling } from "./series/ceiling.ts";
 import { Owners } from "./series/owners.ts";
 import type { RowIndex } from "./series/row-index.ts";
@@ -23,6 +23,8 @@ export interface ScopeDeps {
   readonly log: (row: LogRow<string>, fields: LogFields) => void;
   readonly span: (make: () => Omit<WireSpan, "scope">) => void;
   readonly closed: () => void;
+  /** The recorded span that the running code belongs to, for exemplars; absent while nothing is traced. */
+  readonly trace?: () => TraceIds | undefined;
 }
 
 type Given = Readonly<Record<string, AttributeValue | undefined>>;
@@ -75,7 +77,10 @@ export class SeriesScope implements Scope {
     if (!Number.isFinite(value)) return this.#refuse("invalid");
     const number = this.#sum(row, attributes);
     if (number === undefined) return;
-    this.table.columns.slab.record(this.table.columns.value[number] ?? 0, row.bounds, value);
+    const cell = this.table.columns.slab.record(this.table.columns.value[number] ?? 0, row.bounds, value);
+    if (!row.exemplars) return;
+    const trace = this.#deps.trace?.();
+    if (trace !== undefined) this.table.setExemplar(cell, { ...trace, value, timeMs: this.#deps.clock.now() });
   }
 
   end<A extends string>(row: Row<A, Kind>, attributes: Values<NoInfer<A>>): boolean {

@@ -55,8 +55,8 @@ export interface Tracing {
   begin(request: BegunRequest): RequestSpan;
   /** Runs with a trace of its own, to which log lines and calls below it belong. */
   work<T>(work: Work<T>, run: () => Promise<T>): Promise<T>;
-  /** Makes the span of a call, below what runs. */
-  called(call: EndedCall): void;
+  /** Makes the span of a call, below what runs. What `measure` measures has it as exemplar. */
+  called(call: EndedCall, measure?: () => void): void;
   /** The fields of the span that the running code belongs to, for `RootLog.relate`. Nothing once that span has ended. */
   fields(): LogFields;
 }
@@ -95,10 +95,11 @@ export function createTracing(options: TracingOptions, ship: (make: () => Omit<W
         span.end();
       }
     },
-    called({ name, attributes, beganMs, endedMs, failed }) {
+    called({ name, attributes, beganMs, endedMs, failed }, measure) {
       const parent = running.getStore()?.span;
       const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, startTime: beganMs }, parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent));
       if (failed !== undefined) fail(span, failed);
+      if (measure !== undefined) running.run({ span, fields: fieldsOf(span) }, measure);
       span.end(endedMs);
     },
     fields: runningFields,

@@ -28,6 +28,8 @@ export interface AnyRow {
   readonly help: string;
   /** Inclusive upper bounds of a histogram's buckets, ascending; empty for the other kinds. */
   readonly bounds: readonly number[];
+  /** Each bucket of the histogram keeps the latest observation inside a recorded span. */
+  readonly exemplars: boolean;
   /** A sum or histogram not written for this long ends; when it returns it starts anew. Gauges end by sweeps. */
   readonly idleMs: number | undefined;
   /** The exposition shows the name as it is, without the translator's rule. */

@@ -9,7 +9,7 @@ import { assert } from "../base/errors.ts";
 import type { LogFields as BaseLogFields, LogLine } from "../base/log.ts";
 import { defaultLogLimits, recordOfLine, recordOfRow, traceOf } from "./log-record.ts";
 import type { LogLimits } from "./log-record.ts";
-import type { TraceIds, WireLog, WireRow, WireSpan, WriterFigures, WriterMessage, WriterReply } from "./messages.ts";
+import type { Columns, TraceIds, WireLog, WireRow, WireSpan, WriterFigures, WriterMessage, WriterReply } from "./messages.ts";
 import { LABELS_PER_MESSAGE, LOGS_PER_MESSAGE, QUEUE_CAPACITY, SPANS_PER_MESSAGE } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { OutboxStatus } from "./outbox.ts";
@@ -29,7 +29,7 @@ export interface WriterOptions {
   readonly logs?: { readonly capacity: number; readonly limits: LogLimits };
   /** The same for spans. */
   readonly spans?: { readonly capacity: number };
-  /** `trace_id` and `span_id` of what runs, which records of the catalogue then belong to. */
+  /** `trace_id` and `span_id` of what runs, which records of the catalogue and exemplars then belong to. */
   readonly related?: () => BaseLogFields;
   /** Sends its figures with each snapshot of its first scope; for every writer but the host's own. */
   readonly tellsFigures?: boolean;
@@ -87,7 +87,7 @@ class PortWriter implements TelemetryWriter {
   readonly #rows = new Map<AnyRow, number>();
   readonly #scopes = new Map<string, Placed>();
   readonly #tellsFigures: boolean;
-  readonly #trace: () => TraceIds | undefined;
+  readonly #trace: (() => TraceIds | undefined) | undefined;
   readonly #wanted: { readonly logs: boolean; readonly spans: boolean };
   #port: MessagePort | undefined;
   #rowsTold = 0;
@@ -97,8 +97,8 @@ class PortWriter implements TelemetryWriter {
   constructor(options: WriterOptions) {
     this.#clock = options.clock;
     this.#tellsFigures = options.tellsFigures ?? false;
-    const related = options.related ?? ((): BaseLogFields => ({}));
-    this.#trace = () => traceOf(related());
+    const { related } = options;
+    this.#trace = related && (() => traceOf(related()));
     this.#ceiling = new Ceiling(options.ceiling);
     const { clock, logs, spans } = options;
     this.#limits = logs?.limits ?? defaultLogLimits;
@@ -116,9 +116,10 @@ class PortWriter implements TelemetryWriter {
     const scope: SeriesScope = new SeriesScope(spec, {
       clock: this.#clock, ceiling: this.#ceiling, rowNumber: (row) => this.#rowNumber(row),
       due: () => this.#tellChanges(placed),
-      log: (row, fields) => this.#logs.add(() => recordOfRow(number, row, fields, { nowMs: this.#clock.now(), limits: this.#limits, trace: this.#trace() })),
+      log: (row, fields) => this.#logs.add(() => recordOfRow(number, row, fields, { nowMs: this.#clock.now(), limits: this.#limits, trace: this.#trace?.() })),
       span: (make) => this.#spans.add(() => ({ ...make(), scope: number })),
       closed: () => this.#close(placed),
+      ...(this.#trace ? { trace: this.#trace } : {}),
     });
     const placed: Placed = { number, scope, unacknowledged: [], told: true, asked: false };
     this.#scopes.set(spec.name, placed);
@@ -208,7 +209,7 @@ class PortWriter implements TelemetryWriter {
     placed.asked = false;
     if (this.#tellsFigures && placed.number === FIRST_SCOPE) this.#post({ type: "figures", figures: this.#figures() });
     const columns = placed.scope.snapshot(() => this.#tellChanges(placed));
-    this.#port?.postMessage({ type: "snapshot", scope: placed.number, atMs: this.#clock.now(), columns } satisfies WriterMessage, [columns.row.buffer, columns.value.buffer, columns.start.buffer, columns.slab.buffer]);
+    this.#port?.postMessage({ type: "snapshot", scope: placed.number, atMs: this.#clock.now(), columns } satisfies WriterMessage, buffersOf(columns));
   }
 
   /** Tells what lived before the port came, a message at a time, so that the thread serves in between. */
@@ -265,6 +266,10 @@ class PortWriter implements TelemetryWriter {
   #post(message: WriterMessage): void {
     this.#port?.postMessage(message);
   }
+}
+
+function buffersOf({ row, value, start, slab, exemplars }: Columns): ArrayBuffer[] {
+  return [row.buffer, value.buffer, start.buffer, slab.buffer, ...(exemplars ? [exemplars.buffer] : [])];
 }
 
 function wireRow(row: AnyRow, number: number): WireRow {

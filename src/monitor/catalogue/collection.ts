@@ -29,7 +29,7 @@ export const scrapeBudget: Row<"vpn.collector", "gauge"> = defineMetric({ name: 
 /** Duration of the last run of a collector. */
 export const scrapeDuration: Row<"vpn.collector", "gauge"> = defineMetric({ name: "svc.scrape.duration", kind: "gauge", unit: "s", attributes: ["vpn.collector"], group: "Self-observability", help: "Duration of the last run of a collector.", when: "self_observability.enabled" });
 /** Distribution of run durations. */
-export const scrapeDurationHistogram: Row<"vpn.collector", "histogram"> = defineMetric({ name: "svc.scrape.duration.histogram", kind: "histogram", unit: "s", attributes: ["vpn.collector"], bounds: SECONDS, group: "Self-observability", help: "Distribution of run durations.", when: "self_observability.enabled" });
+export const scrapeDurationHistogram: Row<"vpn.collector", "histogram"> = defineMetric({ name: "svc.scrape.duration.histogram", kind: "histogram", unit: "s", attributes: ["vpn.collector"], bounds: SECONDS, exemplars: true, group: "Self-observability", help: "Distribution of run durations.", when: "self_observability.enabled" });
 /** Failed runs by class: error, timeout or panic. */
 export const scrapeErrors: Row<"vpn.collector" | "error.type", "counter"> = defineMetric({ name: "svc.scrape.errors", kind: "counter", unit: "1", attributes: ["vpn.collector", "error.type"], group: "Self-observability", help: "Failed runs by class: error, timeout or panic.", when: "self_observability.enabled" });
 /** Finish time of the last run, good or bad. */

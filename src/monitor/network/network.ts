@@ -159,8 +159,7 @@ class IsolatedNetwork {
     const { openProvider, collectors, log, registered } = this.#deps;
     const observe = (report: CallReport): void => {
       this.#ledger.observe(report);
-      this.#calls.observe(report);
-      this.#traces.called(report);
+      this.#traces.called(report, () => this.#calls.observe(report));
     };
     const provider = openProvider(this.#options, { log, observe });
     this.#provider = provider;

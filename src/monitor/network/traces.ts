@@ -10,14 +10,15 @@ import { failureWord } from "../runner/failure-class.ts";
 /** Traces what a network does. */
 export interface NetworkTraces {
   run(collector: string, run: () => Promise<RunOutcome>): Promise<RunOutcome>;
-  called(report: CallReport): void;
+  /** `measure` writes what metrics say of the call. */
+  called(report: CallReport, measure: () => void): void;
 }
 
 /** Makes the traces of a network, which are exported under its scope. */
 export type OpenTraces = (scope: Scope, options: NetworkOptions) => NetworkTraces;
 
 /** Nothing is traced. */
-export const noTraces: NetworkTraces = { run: (_collector, run) => run(), called: () => undefined };
+export const noTraces: NetworkTraces = { run: (_collector, run) => run(), called: (_report, measure) => measure() };
 
 /** How traces are made. */
 export interface TracesDeps {
@@ -32,7 +33,7 @@ export function createTraces({ clock, privacy, tracing }: TracesDeps, kind: Netw
     run: (collector, run) => tracing.work({
       name: `scrape ${collector}`, attributes: { "vpn.collector": collector }, failed: ({ error }) => (error === undefined ? undefined : failureWord(error)),
     }, run),
-    called({ operation, status, class: failed, attempts, durationMs, waitedMs }) {
+    called({ operation, status, class: failed, attempts, durationMs, waitedMs }, measure) {
       const endedMs = clock.now();
       tracing.called({
         // What metrics must not say spans must not say either.
@@ -41,7 +42,7 @@ export function createTraces({ clock, privacy, tracing }: TracesDeps, kind: Netw
           ...(privacy.endpoint_paths ? { endpoint: operation } : {}), ...(status === 0 ? {} : { "http.response.status_code": status }), ...(attempts > 1 ? { "http.request.resend_count": attempts - 1 } : {}),
         },
         beganMs: endedMs - durationMs - waitedMs, endedMs, failed,
-      });
+      }, measure);
     },
   };
 }

@@ -41,7 +41,7 @@ export class ForwardedRows {
     if (known !== undefined) return known as ForwardedRow<K>;
     if (shapes.size >= MOST_SHAPES) return undefined;
     const row: AnyRow = {
-      name, kind, unit: "", attributes: labels, group: GROUP, help: "Forwarded from an agent under its own name.", bounds: [], idleMs: kind === "counter" ? IDLE_MS : undefined, verbatim: true, when: undefined,
+      name, kind, unit: "", attributes: labels, group: GROUP, help: "Forwarded from an agent under its own name.", bounds: [], exemplars: false, idleMs: kind === "counter" ? IDLE_MS : undefined, verbatim: true, when: undefined,
     };
     shapes.set(shape, row);
     return row as ForwardedRow<K>;

@@ -63,6 +63,23 @@ describe("The check of an exposition", () => {
     expect(errors("# TYPE t info\nt_info 2\n# EOF\n", "openmetrics")).toEqual(["other t: an info is not 1"]);
   });
 
+  it("knows exemplars, which OpenMetrics has at buckets and counters, with labels of up to 128 characters", () => {
+    const exemplar = ' # {trace_id="0af7651916cd43dd8448eb211c80319c",span_id="b7ad6b7169203331"} 0.5 1700000000.123';
+    const sum = 'h_sum{a="1"} 4';
+    const openly = (text: string): string[] => errors(`${text}# EOF\n`, "openmetrics");
+    const marked = (text: string, mark: string): string => text.replace('le="1"} 2', `le="1.0"} 2${mark}`);
+    expect(openly(marked(HISTOGRAM, exemplar))).toEqual([]);
+    expect(openly(marked(HISTOGRAM, " # {} 0.5"))).toEqual([]);
+    expect(openly(`# TYPE c counter\nc_total 1${exemplar}\n`)).toEqual([]);
+    expect(openly(HISTOGRAM.replace('le="1"', 'le="1.0"').replace(sum, sum + exemplar))).toEqual(["other h_sum: there is an exemplar at what is no bucket and no counter"]);
+    expect(openly(marked(HISTOGRAM, ` # {a="${"x".repeat(127)}"} 0.5`))).toEqual([]);
+    expect(openly(marked(HISTOGRAM, ` # {a="${"x".repeat(128)}"} 0.5`))).toEqual(["other h_bucket: the labels of an exemplar are longer than 128 characters"]);
+    for (const broken of [" # {", ' # {a="1"', ' # {a="1"}', ' # {a="1"} x', `${exemplar}${exemplar}`, `${exemplar} # {`, " # a"]) {
+      expect(openly(marked(HISTOGRAM, broken))[0], broken).toBe("other h_bucket: a line is no sample: name, labels, quotes or value are wrong");
+    }
+    expect(errors(HISTOGRAM.replace('le="1"} 2', `le="1"} 2${exemplar}`))).toEqual(["other h_bucket: there is an exemplar, which the text format does not know"]);
+  });
+
   it("tells bytes that are not UTF-8, in the middle and at the end", () => {
     const text = new TextEncoder().encode('# TYPE x gauge\nx{a="é"} 1\n');
     const at = text.indexOf(0xc3);

@@ -5,6 +5,8 @@ export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Of a bucket in OpenMetrics; absent without one. */
+  readonly exemplar?: { readonly labels: Readonly<Record<string, string>>; readonly value: number; readonly seconds: number };
 }
 
 /** A document as read back. Throws at anything the grammar does not know. */
@@ -35,9 +37,15 @@ export function parseExposition(text: string): Document {
 }
 
 function parseSample(line: string): Sample {
-  const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/s.exec(line);
+  const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\})? (\S+)(?: # \{([^}]*)\} (\S+) (\S+))?$/s.exec(line);
   if (!match) throw new Error(`no sample: ${line}`);
-  const [, name = "", inner = "", value = ""] = match;
+  const [, name = "", inner = "", value = "", exemplar, ...numbers] = match;
+  const [exemplarValue, seconds] = numbers.map(Number);
+  const sample = { name, labels: parseLabels(inner), value: value === "+Inf" ? Number.POSITIVE_INFINITY : value === "-Inf" ? Number.NEGATIVE_INFINITY : Number(value) };
+  return exemplar === undefined ? sample : { ...sample, exemplar: { labels: parseLabels(exemplar), value: exemplarValue ?? Number.NaN, seconds: seconds ?? Number.NaN } };
+}
+
+function parseLabels(inner: string): Record<string, string> {
   const labels: Record<string, string> = {};
   let rest = inner;
   while (rest !== "") {
@@ -47,7 +55,7 @@ function parseSample(line: string): Sample {
     Object.defineProperty(labels, label[1] ?? "", { value: unescape(label[2] ?? ""), enumerable: true });
     rest = rest.slice(label[0].length);
   }
-  return { name, labels, value: value === "+Inf" ? Number.POSITIVE_INFINITY : value === "-Inf" ? Number.NEGATIVE_INFINITY : Number(value) };
+  return labels;
 }
 
 function unescape(text: string): string {

@@ -122,7 +122,7 @@ describe("A scope in the telemetry thread", () => {
   const open = () => {
     const replies: WriterReply[] = [];
     const scope = new RemoteScope({ type: "scope", scope: 7, name: "x", resource: {}, logResource: {}, constants: {} }, new Map(), (reply) => void replies.push(reply));
-    const columns = () => ({ row: new Uint16Array([0]), value: new Float64Array([1]), start: new Float64Array([0]), slab: new Float64Array(0) });
+    const columns = () => ({ row: new Uint16Array([0]), value: new Float64Array([1]), start: new Float64Array([0]), slab: new Float64Array(0), exemplars: undefined });
     return { scope, replies, deliver: () => scope.hearSnapshot({ type: "snapshot", scope: 7, atMs: 1, columns: columns() }) };
   };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import type { WireSpan } from "../../../src/kernel/telemetry/messages.ts";
-import { createTracing } from "../../../src/kernel/telemetry/tracing.ts";
+import { createTracing, runningFields } from "../../../src/kernel/telemetry/tracing.ts";
 import { createTraces, noTraces, type NetworkTraces } from "../../../src/monitor/network/traces.ts";
 import type { PrivacyOptions } from "../../../src/monitor/options.ts";
 import { hiding } from "../privacy/fixtures.ts";
@@ -20,7 +20,7 @@ describe("The spans of a network", () => {
     const { traces, spans } = open();
     const outcome = { tookMs: 5, error: undefined };
     expect(await traces.run("devices", () => {
-      traces.called(report);
+      traces.called(report, () => undefined);
       return Promise.resolve(outcome);
     })).toBe(outcome);
     expect(spans.map(({ name, attributes }) => [name, attributes])).toEqual([
@@ -32,7 +32,7 @@ describe("The spans of a network", () => {
   it("name a failure by its class, and no status where there was no answer", async () => {
     const { traces, spans } = open();
     await traces.run("devices", () => {
-      traces.called({ ...report, status: 0, class: "transport", attempts: 1 });
+      traces.called({ ...report, status: 0, class: "transport", attempts: 1 }, () => undefined);
       return Promise.resolve({ tookMs: 5, error: new StewardError("not_ready", "down") });
     });
     expect(spans[0]).toMatchObject({ status: { code: 2 }, attributes: { "error.type": "transport" } });
@@ -41,15 +41,29 @@ describe("The spans of a network", () => {
     expect(spans[1]?.attributes["error.type"]).toBeTypeOf("string");
   });
 
+  it("are what the measurements of a run and of a call belong to, each its own", async () => {
+    const { traces, spans } = open();
+    const seen: unknown[] = [];
+    await traces.run("devices", () => {
+      traces.called(report, () => void seen.push(runningFields()));
+      seen.push(runningFields());
+      return Promise.resolve({ tookMs: 5, error: undefined });
+    });
+    expect(seen).toEqual(spans.map(({ context }) => ({ trace_id: context.traceId, span_id: context.spanId })));
+    expect(runningFields()).toEqual({});
+  });
+
   it("do not name endpoints where privacy hides those", () => {
     const { traces, spans } = open(hiding("endpoint_paths"));
-    traces.called(report);
+    traces.called(report, () => undefined);
     expect(spans[0]?.name).toBe("tailscale.api");
     expect(JSON.stringify(spans)).not.toContain("devices");
   });
 
   it("are none while nothing is traced, and the run goes on", async () => {
-    expect(noTraces.called(report)).toBeUndefined();
+    let measured = 0;
+    noTraces.called(report, () => (measured += 1));
+    expect(measured).toBe(1);
     expect(await noTraces.run("devices", () => Promise.resolve({ tookMs: 1, error: undefined }))).toEqual({ tookMs: 1, error: undefined });
   });
 });

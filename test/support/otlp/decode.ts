@@ -30,6 +30,16 @@ export interface ReceivedPoint {
   readonly timeMs: number;
   readonly value: number;
   readonly histogram: { readonly bounds: readonly number[]; readonly counts: readonly number[]; readonly sum: number; readonly count: number } | undefined;
+  /** Absent when there are none. */
+  readonly exemplars?: readonly ReceivedExemplar[];
+}
+
+/** One exemplar. Identities in hexadecimal. */
+export interface ReceivedExemplar {
+  readonly value: number;
+  readonly timeMs: number;
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
 /** One log record with its resource. */
@@ -71,7 +81,8 @@ export interface ReceivedSpan {
 interface KeyValue { readonly key: string; readonly value?: { readonly value: { readonly case?: string; readonly value?: unknown } } }
 interface Resource { readonly attributes: readonly KeyValue[] }
 interface NumberPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly value: { readonly value?: number | bigint } }
-interface HistogramPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly count: bigint; readonly sum?: number; readonly bucketCounts: readonly bigint[]; readonly explicitBounds: readonly number[] }
+interface WireExemplar { readonly timeUnixNano: bigint; readonly value: { readonly value?: number | bigint }; readonly traceId: Uint8Array; readonly spanId: Uint8Array }
+interface HistogramPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly count: bigint; readonly sum?: number; readonly bucketCounts: readonly bigint[]; readonly explicitBounds: readonly number[]; readonly exemplars: readonly WireExemplar[] }
 type Data =
   | { readonly case: "gauge"; readonly value: { readonly dataPoints: readonly NumberPoint[] } }
   | { readonly case: "sum"; readonly value: { readonly dataPoints: readonly NumberPoint[]; readonly isMonotonic: boolean; readonly aggregationTemporality: number } }
@@ -127,6 +138,7 @@ function points({ name, unit, description, data }: Metric, around: { readonly re
   return data.value.dataPoints.map((point) => ({
     ...common, ...timed(point), value: Number.NaN,
     histogram: { bounds: point.explicitBounds, counts: point.bucketCounts.map(Number), sum: point.sum ?? Number.NaN, count: Number(point.count) },
+    ...(point.exemplars.length === 0 ? {} : { exemplars: point.exemplars.map((each) => ({ value: Number(each.value.value), timeMs: ms(each.timeUnixNano), traceId: hex(each.traceId), spanId: hex(each.spanId) })) }),
   }));
 }
 

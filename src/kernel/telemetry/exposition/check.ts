@@ -29,6 +29,8 @@ export interface ExpositionReport {
 const MOST_ERRORS = 100;
 /** No line of ours is longer; what has no line breaks must not be kept whole. */
 const LONGEST_LINE = 16 * 2 ** 20;
+/** OpenMetrics 1.0, Exemplars. */
+const MAX_EXEMPLAR_CHARACTERS = 128;
 const METADATA = /^# (HELP|TYPE|UNIT) ([a-zA-Z_:][a-zA-Z0-9_:]*)(?: ([\s\S]*))?$/;
 const EOF_LINE = "# EOF";
 
@@ -102,15 +104,22 @@ export class ExpositionCheck {
     const sample = readSampleLine(line);
     if (sample === undefined) return this.#report("other", /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0], "a line is no sample: name, labels, quotes or value are wrong");
     this.#samples += 1;
-    const { name, labels } = sample;
+    const { name, labels, exemplarCharacters } = sample;
     if (!this.#family?.holds(name)) this.#begin(name);
     this.#family?.sample(sample);
+    if (exemplarCharacters !== undefined) this.#exemplar(name, exemplarCharacters);
     const names = labels.map(([label]) => label);
     if (new Set(names).size < names.length) return this.#report("label_inconsistent", name, "a label comes twice in one sample");
     if (names.some((label) => label.startsWith("__"))) this.#report("label_inconsistent", name, "a label begins with __, which is reserved");
     const identity = `${name}{${labels.map(([label, value]) => `${label}="${value}"`).toSorted().join(",")}}`;
     if (this.#series.has(identity)) this.#report("duplicate_series", name, `two samples have the same labels (${names.length === 0 ? "none" : names.toSorted().join(", ")})`);
     this.#series.add(identity);
+  }
+
+  #exemplar(name: string, characters: number): void {
+    if (this.#format === "text") this.#report("other", name, "there is an exemplar, which the text format does not know");
+    else if (!/_(?:bucket|total)$/.test(name)) this.#report("other", name, "there is an exemplar at what is no bucket and no counter");
+    if (characters > MAX_EXEMPLAR_CHARACTERS) this.#report("other", name, `the labels of an exemplar are longer than ${MAX_EXEMPLAR_CHARACTERS} characters`);
   }
 
   /** The family of this name: the present one, or a new one. */

@@ -5,7 +5,7 @@
 import type { WireRow } from "../messages.ts";
 import type { HeldSnapshot, RemoteScope } from "../thread/remote-scope.ts";
 import { familyName } from "./naming.ts";
-import { formatBound, formatValue, familyHead } from "./text.ts";
+import { formatBound, formatExemplar, formatValue, familyHead } from "./text.ts";
 import type { ExpositionFormat } from "./text.ts";
 import { LabelPlan, targetLabels } from "./labels.ts";
 
@@ -112,6 +112,7 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
   const shown = family.sources.length > 1 || plans.some((plan) => plan.drops) ? new Set<string>() : undefined;
   const lines = family.row.kind === "histogram" ? family.row.bounds.length + 3 : 1;
   const { name } = family;
+  const exemplars = options.format === "openmetrics";
   let duplicates = 0;
   for (const [index, source] of family.sources.entries()) {
     const { value } = source.snapshot.columns;
@@ -124,7 +125,7 @@ function* familySlices(family: Family, out: Slices, options: RenderOptions): Gen
         continue;
       }
       shown?.add(text);
-      out.add(lines === 1 ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n` : histogramLines(name, text, source, number, bounds), lines);
+      out.add(lines === 1 ? `${sample(name, text)} ${formatValue(value[number] ?? 0)}\n` : histogramLines(name, text, source, { number, bounds, exemplars }), lines);
       if (out.full()) yield out.take();
     }
   }
@@ -135,7 +136,15 @@ function sample(name: string, labels: string): string {
   return labels === "" ? name : `${name}{${labels}}`;
 }
 
-function histogramLines(name: string, labels: string, { row, snapshot }: Source, number: number, bounds: readonly string[]): string {
+/** How the histogram of a series is written. */
+interface HistogramFormat {
+  readonly number: number;
+  /** The last is infinity. */
+  readonly bounds: readonly string[];
+  readonly exemplars: boolean;
+}
+
+function histogramLines(name: string, labels: string, { row, snapshot }: Source, { number, bounds, exemplars }: HistogramFormat): string {
   const { slab, value } = snapshot.columns;
   const offset = value[number] ?? 0;
   const before = labels === "" ? "" : `${labels},`;
@@ -143,7 +152,8 @@ function histogramLines(name: string, labels: string, { row, snapshot }: Source,
   let count = 0;
   for (const [index, bound] of bounds.entries()) {
     count += slab[offset + index] ?? 0;
-    text += `${name}_bucket{${before}le="${bound}"} ${count}\n`;
+    const exemplar = exemplars ? snapshot.exemplar(offset + index) : undefined;
+    text += `${name}_bucket{${before}le="${bound}"} ${count}${exemplar === undefined ? "" : formatExemplar(exemplar)}\n`;
   }
   return `${text}${sample(`${name}_sum`, labels)} ${formatValue(slab[offset + row.bounds.length + 1] ?? 0)}\n${sample(`${name}_count`, labels)} ${count}\n`;
 }

@@ -6,12 +6,14 @@ export interface SampleLine {
   /** In the order of the line, values as they are between their quotes. A name may come twice. */
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly value: number;
+  /** Characters in the names and values of its exemplar's labels; undefined without an exemplar, which only OpenMetrics has. */
+  readonly exemplarCharacters: number | undefined;
 }
 
 // Unrolled, so that a long value costs no stack.
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="([^"\\]*(?:\\[\\n"][^"\\]*)*)"([,}])/y;
 const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y;
-const VALUE = / (?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([+-]?Inf)|(NaN))(?: -?\d+(?:\.\d+)?)?$/y;
+const VALUE = / (?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([+-]?Inf)|(NaN))(?: -?\d+(?:\.\d+)?)?(?: # \{|$)/y;
 
 /** The sample of a line without its line break; undefined when it is none. */
 export function readSampleLine(line: string): SampleLine | undefined {
@@ -27,7 +29,22 @@ export function readSampleLine(line: string): SampleLine | undefined {
   }
   VALUE.lastIndex = at;
   const value = VALUE.exec(line);
-  return value === null ? undefined : { name, labels, value: readValue(value) };
+  if (value === null) return undefined;
+  const sample = { name, labels, value: readValue(value), exemplarCharacters: undefined };
+  if (!isFollowed(value)) return sample;
+  const exemplarCharacters = readExemplar(line, VALUE.lastIndex);
+  return exemplarCharacters === undefined ? undefined : { ...sample, exemplarCharacters };
+}
+
+/** From behind the brace of an exemplar's labels to the end of the line; undefined when it is none. */
+function readExemplar(line: string, from: number): number | undefined {
+  const labels: (readonly [string, string])[] = [];
+  const end = readLabels(line, from, labels);
+  if (end === undefined) return undefined;
+  VALUE.lastIndex = end;
+  const value = VALUE.exec(line);
+  if (value === null || isFollowed(value)) return undefined;
+  return labels.reduce((sum, [name, value]) => sum + Array.from(name + value).length, 0);
 }
 
 /** Where the labels end. */
@@ -43,6 +60,11 @@ function readLabels(line: string, from: number, labels: (readonly [string, strin
     if (next === "}") return at;
   }
   return at + 1;
+}
+
+/** Whether an exemplar begins behind a value; else the line ends there. */
+function isFollowed([matched]: RegExpExecArray): boolean {
+  return matched.endsWith("{");
 }
 
 function readValue([, digits, infinite, nothing]: RegExpExecArray): number {

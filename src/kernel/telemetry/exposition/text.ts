@@ -1,4 +1,5 @@
 /** The two text formats of Prometheus: escaping, numbers and the head of a family. */
+import type { Exemplar } from "../series/exemplars.ts";
 import type { Kind } from "../types.ts";
 
 /** `text` is version 0.0.4; `openmetrics` is 1.0.0. */
@@ -7,6 +8,7 @@ export type ExpositionFormat = "text" | "openmetrics";
 /** Powers of ten in between are written without an exponent. */
 const LEAST_POWER = -4;
 const FIRST_POWER = 6;
+const MILLISECONDS = 1_000;
 
 /** What the HTTP answer says. */
 export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
@@ -45,6 +47,11 @@ export function escapeHelp(text: string, format: ExpositionFormat): string {
 export function formatValue(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+}
+
+/** What follows a bucket's count in OpenMetrics, whose limit of 128 characters for the labels of an exemplar these meet with 63. */
+export function formatExemplar({ traceId, spanId, value, timeMs }: Exemplar): string {
+  return ` # {trace_id="${traceId}",span_id="${spanId}"} ${formatValue(value)} ${timeMs / MILLISECONDS}`;
 }
 
 /**

@@ -7,7 +7,7 @@
  *   start   [ 0    | ms   |      | ms    ]   since when a sum counts, milliseconds since 1970; 0 for gauges
  *   mark    [ gen  | s    |      | s     ]   gauges: generation of the last sweep; others: second of the last write
  */
-import type { Columns } from "../messages.ts";
+import type { SeriesCopy } from "../messages.ts";
 import { HistogramSlab } from "./histogram-slab.ts";
 
 /** In the row column: no series here. */
@@ -51,7 +51,7 @@ export class SeriesColumns {
   }
 
   /** A copy made between two events, so that no histogram is torn. */
-  copy(): Columns {
+  copy(): SeriesCopy {
     return { row: this.row.slice(0, this.#used), value: this.value.slice(0, this.#used), start: this.start.slice(0, this.#used), slab: this.slab.copy() };
   }
 

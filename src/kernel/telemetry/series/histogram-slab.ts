@@ -33,13 +33,14 @@ export class HistogramSlab {
     else this.#free.set(length, [offset]);
   }
 
-  /** Counts one observation; bounds are inclusive. */
-  record(offset: number, bounds: readonly number[], value: number): void {
+  /** Counts one observation and gives the cell of its bucket; bounds are inclusive. */
+  record(offset: number, bounds: readonly number[], value: number): number {
     let bucket = 0;
     while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
     this.#cells[offset + bucket] = (this.#cells[offset + bucket] ?? 0) + 1;
     const sum = offset + bounds.length + 1;
     this.#cells[sum] = (this.#cells[sum] ?? 0) + value;
+    return offset + bucket;
   }
 
   copy(): Float64Array<ArrayBuffer> {

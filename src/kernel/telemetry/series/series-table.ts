@@ -7,6 +7,7 @@ import { LABELS_PER_MESSAGE } from "../messages.ts";
 import type { AnyRow, AttributeValue, MetricCardinality, Redaction } from "../types.ts";
 import type { Ceiling } from "./ceiling.ts";
 import { NO_ROW, SeriesColumns } from "./columns.ts";
+import { ExemplarSlots, type Exemplar } from "./exemplars.ts";
 import { KeyMaker, parseLabelKey } from "./label-key.ts";
 import { SERIES_PREFIX } from "./cardinality-history.ts";
 import { RowIndex } from "./row-index.ts";
@@ -41,6 +42,7 @@ export class SeriesTable {
   readonly #keyMaker: KeyMaker = new KeyMaker();
   readonly #indexes = new Map<AnyRow, RowIndex>();
   readonly #byRowNumber = new Map<number, RowIndex>();
+  #exemplars: ExemplarSlots | undefined;
   /** By number; no key, no series. Lists and not one of objects: of a hundred thousand series these were 5 MB. */
   readonly #keys: (string | undefined)[] = [];
   /** Of those series whose values are not all texts: else the key says them. */
@@ -86,7 +88,7 @@ export class SeriesTable {
     if (key === undefined || index === undefined) return;
     this.#keys[number] = undefined;
     this.#values.delete(number);
-    if (index.row.kind === "histogram") this.columns.slab.free(this.columns.value[number] ?? 0, index.row.bounds.length);
+    if (index.row.kind === "histogram") this.#freeBuckets(this.columns.value[number] ?? 0, index.row.bounds.length);
     this.columns.retire(number);
     index.forget(number, key);
     this.#options.ceiling.ended(key.length);
@@ -101,6 +103,12 @@ export class SeriesTable {
       for (const number of index.numbers()) this.end(number);
       if (index.overflow !== undefined) this.end(index.overflow);
     }
+  }
+
+  /** Remembers the exemplar of a histogram's bucket; `cell` as the slab gave it. */
+  setExemplar(cell: number, exemplar: Exemplar): void {
+    this.#exemplars ??= new ExemplarSlots(this.#options.ceiling);
+    this.#exemplars.set(cell, exemplar);
   }
 
   /** From now on births and ends are kept for `drain`. Gives the numbers alive now, which the listener is still to be told. */
@@ -138,7 +146,7 @@ export class SeriesTable {
   }
 
   snapshot(): Columns {
-    return this.columns.copy();
+    return { ...this.columns.copy(), exemplars: this.#exemplars?.copy() };
   }
 
   metrics(): MetricCardinality[] {
@@ -159,6 +167,11 @@ export class SeriesTable {
     if (this.#listening) this.#births.push(number);
     if (this.#births.length >= LABELS_PER_MESSAGE) this.#options.due();
     return number;
+  }
+
+  #freeBuckets(offset: number, bounds: number): void {
+    this.columns.slab.free(offset, bounds);
+    this.#exemplars?.release(offset, bounds + 1);
   }
 
   #indexOf(number: number): RowIndex | undefined {

@@ -1,11 +1,11 @@
 /** The official OTLP exporters from our options; over gRPC with a transport of our own. */
 import { type ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
 import { OTLPLogExporter as HttpLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
-import { OTLPMetricExporter as HttpMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter as HttpTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { createOtlpNetworkExportDelegate, ExporterMetrics } from "@opentelemetry/otlp-exporter-base";
+import { createOtlpHttpExportDelegate, httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import {
-  type IExporterMetricsHelper, type ISerializer, LogsExporterMetricsHelper, MetricsExporterMetricsHelper, ProtobufLogsSerializer, ProtobufMetricsSerializer, ProtobufTraceSerializer,
+  type IExporterMetricsHelper, type ISerializer, LogsExporterMetricsHelper, MetricsExporterMetricsHelper, ProtobufLogsSerializer, ProtobufTraceSerializer,
   TraceExporterMetricsHelper,
 } from "@opentelemetry/otlp-transformer";
 import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
@@ -15,6 +15,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Signal } from "../status.ts";
 import { GrpcTransport } from "./grpc-transport.ts";
 import type { WireTarget } from "./options.ts";
+import { metricsSerializer } from "./otlp-metrics.ts";
 
 /** Exporters that an interval of requests shares may send that many at once; the readers send one after the other. */
 const IN_FLIGHT = 30;
@@ -29,8 +30,8 @@ export interface Exporter<T> {
 /** An exporter of metrics. */
 export function metricExporter(target: WireTarget, clock: Clock): Exporter<ResourceMetrics> {
   return target.protocol === "grpc"
-    ? overGrpc(target, { clock, service: "metrics.v1.MetricsService", serializer: ProtobufMetricsSerializer, metricsHelper: MetricsExporterMetricsHelper })
-    : new HttpMetricExporter(httpOptions(target, "metrics"));
+    ? overGrpc(target, { clock, service: "metrics.v1.MetricsService", serializer: metricsSerializer, metricsHelper: MetricsExporterMetricsHelper })
+    : overHttp(target);
 }
 
 /** An exporter of log records. */
@@ -55,18 +56,34 @@ export function signalUrl(endpoint: string, signal: Signal): string {
   return url.href;
 }
 
-type HttpOptions = ConstructorParameters<typeof HttpMetricExporter>[0] & object;
+type HttpOptions = ConstructorParameters<typeof HttpLogExporter>[0] & object;
 
 function common(target: WireTarget): { timeoutMillis: number; concurrencyLimit: number } {
   return { timeoutMillis: target.timeoutMs, concurrencyLimit: IN_FLIGHT };
 }
 
 function httpOptions(target: WireTarget, signal: Signal): HttpOptions {
-  const { ca, cert, key, insecureSkipVerify } = target.tls;
   return {
     ...common(target), url: signalUrl(target.endpoint, signal), headers: { ...target.headers }, compression: target.compression as HttpOptions["compression"] & string,
-    httpAgentOptions: { keepAlive: true, minVersion: "TLSv1.2", rejectUnauthorized: !insecureSkipVerify, ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) } as { keepAlive: boolean },
+    httpAgentOptions: agentOptions(target),
   };
+}
+
+function agentOptions({ tls: { ca, cert, key, insecureSkipVerify } }: WireTarget): { keepAlive: boolean } {
+  const tls = { minVersion: "TLSv1.2", rejectUnauthorized: !insecureSkipVerify, ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+  return { keepAlive: true, ...tls };
+}
+
+/** As the official exporter of metrics does it, with a serializer that knows exemplars. */
+function overHttp(target: WireTarget): Exporter<ResourceMetrics> {
+  const headers = { ...target.headers, "Content-Type": "application/x-protobuf" };
+  return createOtlpHttpExportDelegate(
+    {
+      ...common(target), url: signalUrl(target.endpoint, "metrics"), compression: target.compression, headers: () => Promise.resolve(headers),
+      agentFactory: httpAgentFactoryFromOptions(agentOptions(target)),
+    },
+    metricsSerializer, "otlp_http_metric_exporter", MetricsExporterMetricsHelper, undefined,
+  );
 }
 
 interface GrpcSignal<T, R> {

@@ -2,11 +2,12 @@
  * Telemetry on standard output: each request of an exporter as OTLP's JSON, one line each (OpenTelemetry's file exporter
  * format). The host writes it, after its own first line; a request is done when it was written.
  */
-import { JsonLogsSerializer, JsonMetricsSerializer, JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
+import { JsonLogsSerializer, JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { LogRecordExporter } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality } from "@opentelemetry/sdk-metrics";
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import { jsonMetricsSerializer } from "./otlp-metrics.ts";
 
 /** The enumeration itself is in a package that only the SDK depends on. */
 const [SUCCESS, FAILED] = [0, 1];
@@ -54,7 +55,7 @@ export interface OutputOptions {
 /** Metrics as lines `{"resourceMetrics":…}`. */
 export function metricOutput(options: OutputOptions): PushMetricExporter {
   return {
-    export: (metrics, done) => write(JsonMetricsSerializer.serializeRequest(metrics), options, done),
+    export: (metrics, done) => write(jsonMetricsSerializer.serializeRequest(metrics), options, done),
     forceFlush: () => Promise.resolve(), shutdown: () => Promise.resolve(), selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
   };
 }

@@ -5,6 +5,7 @@ import { AggregationTemporality, DataPointType } from "@opentelemetry/sdk-metric
 import type { CollectionResult, DataPoint, Histogram, MetricData, MetricProducer } from "@opentelemetry/sdk-metrics";
 import { emptyResource } from "@opentelemetry/resources";
 import type { WireRow } from "../messages.ts";
+import type { HistogramPoint } from "./otlp-metrics.ts";
 import type { HeldSnapshot, RemoteScope } from "./remote-scope.ts";
 
 const NOTHING: CollectionResult = { resourceMetrics: { resource: emptyResource(), scopeMetrics: [] }, errors: [] };
@@ -54,7 +55,7 @@ function metricData(row: WireRow, scope: RemoteScope, snapshot: HeldSnapshot, nu
     case "gauge": return { ...base, dataPointType: DataPointType.GAUGE, dataPoints: numbers.map((series) => points(series, number(series))) };
     case "counter": return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: numbers.map((series) => points(series, number(series))) };
     case "updown": return { ...base, dataPointType: DataPointType.SUM, isMonotonic: false, dataPoints: numbers.map((series) => points(series, number(series))) };
-    case "histogram": return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: numbers.map((series) => points(series, histogram(row.bounds, slab, number(series)))) };
+    case "histogram": return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: numbers.map((series) => withExemplars(points(series, histogram(row.bounds, slab, number(series))), snapshot, number(series))) };
   }
 }
 
@@ -71,6 +72,11 @@ function pointMaker(scope: RemoteScope, snapshot: HeldSnapshot): <T>(series: num
     }
     return { startTime: last, endTime, attributes: scope.attributesOf(series) ?? {}, value };
   };
+}
+
+function withExemplars(point: DataPoint<Histogram>, snapshot: HeldSnapshot, offset: number): HistogramPoint {
+  const exemplars = point.value.buckets.counts.flatMap((_count, bucket) => snapshot.exemplar(offset + bucket) ?? []);
+  return exemplars.length === 0 ? point : { ...point, exemplars };
 }
 
 /** A block of the slab as the SDK's histogram. */

@@ -3,6 +3,7 @@
  * and their end acknowledged, only when no snapshot is held that was taken while the series lived.
  */
 import type { Columns, WireRow, WireValues, WriterMessage, WriterReply } from "../messages.ts";
+import { exemplarReader, type Exemplar, type ExemplarReader } from "../series/exemplars.ts";
 import { Interner } from "../series/interner.ts";
 import type { Attributes, AttributeValue } from "../types.ts";
 
@@ -16,6 +17,8 @@ export interface HeldSnapshot {
   readonly atMs: number;
   /** Numbers of live series by row number. */
   series(): ReadonlyMap<number, readonly number[]>;
+  /** The exemplar of a bucket, by its cell in the slab. */
+  exemplar(cell: number): Exemplar | undefined;
   /** Must be called once by everybody who got it. */
   release(): void;
 }
@@ -154,6 +157,7 @@ class Shared {
   holders = 0;
   readonly #released: () => void;
   #series: Map<number, number[]> | undefined;
+  #exemplars: ExemplarReader | undefined;
 
   constructor(message: SnapshotMessage, seq: number, released: () => void) {
     this.columns = message.columns;
@@ -168,6 +172,7 @@ class Shared {
     return {
       columns: this.columns, atMs: this.atMs,
       series: () => (this.#series ??= byRow(this.columns.row)),
+      exemplar: (cell) => (this.#exemplars ??= exemplarReader(this.columns.exemplars))(cell),
       release: () => {
         if (!held) return;
         held = false;

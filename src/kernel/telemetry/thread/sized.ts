@@ -1,9 +1,10 @@
 /** A bound on requests: what is larger is not sent. It is never split here; the batch size does that. */
-import { ProtobufLogsSerializer, ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
+import { ProtobufLogsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ISerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import type { ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { metricsSerializer } from "./otlp-metrics.ts";
 
 /** A request that was not sent because of its size; its class is `invalid`. */
 export class RequestTooLarge extends Error {
@@ -18,7 +19,7 @@ export type SizeCheck<T> = (request: T) => RequestTooLarge | undefined;
 
 /** Of metrics; undefined without a limit. */
 export function metricSize(limit: number): SizeCheck<ResourceMetrics> | undefined {
-  return check(ProtobufMetricsSerializer, limit);
+  return check(metricsSerializer, limit);
 }
 
 /** Of log records. */
