@@ -4,7 +4,7 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
 import { parseDuration } from "../kernel/config/units.ts";
-import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
+import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, rotateKeyOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -74,8 +74,14 @@ export interface CheckArguments extends DaemonArguments {
 /** What `steward root-token` was asked for: where the state folder is. */
 export type RootTokenArguments = DaemonArguments;
 
+/** What `steward rotate-key` was asked for. */
+export interface RotateKeyArguments extends DaemonArguments {
+  /** Holds the key in place of the file that the configuration names. */
+  readonly keyFile: string | undefined;
+}
+
 /** A command with a help text of its own. */
-export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token";
+export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token" | "rotate-key";
 
 /** What is to be done. */
 export type Invocation =
@@ -90,6 +96,7 @@ export type Invocation =
   | { readonly command: "backup"; readonly options: BackupArguments }
   | { readonly command: "check"; readonly options: CheckArguments }
   | { readonly command: "root-token"; readonly options: RootTokenArguments }
+  | { readonly command: "rotate-key"; readonly options: RotateKeyArguments }
   | { readonly command: "version" };
 
 const HEALTHCHECK_MS = 5000;
@@ -103,6 +110,7 @@ export function parseArguments(args: readonly string[]): Invocation {
   if (first === "backup") return parseBackup(rest);
   if (first === "check") return parseCheck(rest);
   if (first === "root-token") return parseRootToken(rest);
+  if (first === "rotate-key") return parseRotateKey(rest);
   if (first === "help") return parseHelp(rest);
   throw misuse(`unknown command ${quote(first)}`, nearest(first, commandNames));
 }
@@ -175,10 +183,20 @@ function parseRootToken(args: readonly string[]): Invocation {
   return { command: "root-token", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") } };
 }
 
+function parseRotateKey(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, rotateKeyOptions, "rotate-key");
+  if (parsed.switches.has("help")) return { command: "help", topic: "rotate-key" };
+  const [extra] = parsed.positionals;
+  if (extra !== undefined) throw misuse(`unexpected argument ${quote(extra)}`, undefined, "rotate-key");
+  if (parsed.texts.get("key-file") === "") throw misuse("--key-file needs a file", undefined, "rotate-key");
+  const options = { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo"), keyFile: parsed.texts.get("key-file") };
+  return { command: "rotate-key", options };
+}
+
 function parseHelp(args: readonly string[]): Invocation {
   const [topic] = args;
   if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
-  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token") return { command: "help", topic };
+  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token" || topic === "rotate-key") return { command: "help", topic };
   throw misuse(`there is no help on ${quote(topic)}`, nearest(topic, commandNames));
 }
 

@@ -66,8 +66,14 @@ export const folderOptions: OptionTable = {
   help: { short: "h" },
 };
 
+/** The options of `steward rotate-key`. */
+export const rotateKeyOptions: OptionTable = {
+  ...folderOptions,
+  "key-file": { value: "text" },
+};
+
 /** The commands beside the daemon. */
-export const commandNames: readonly string[] = ["dedup", "backup", "check", "root-token", "help"];
+export const commandNames: readonly string[] = ["dedup", "backup", "check", "root-token", "rotate-key", "help"];
 
 /** The table in the form of `node:util` parseArgs. */
 export function asParseArgs(table: OptionTable): Record<string, ParseArgsOptionDescriptor> {
