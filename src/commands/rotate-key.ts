@@ -18,23 +18,35 @@ import { tokensOptionsOf } from "./tokens.ts";
 import type { CommandOutput } from "./validate.ts";
 import { stewardVersion } from "./version.ts";
 
-/** Runs the command; resolves with 0. Throws `conflict` naming the process that has the state folder, and what kept the key from being replaced. */
-export async function rotateKeyCommand(options: RotateKeyArguments, environment: Environment, output: CommandOutput): Promise<number> {
+/**
+ * Runs the command; resolves with 0. Throws `conflict` naming the process that has the state folder, and what kept the key from being
+ * replaced.
+ */
+export async function rotateKeyCommand(
+  options: RotateKeyArguments, environment: Environment, output: CommandOutput,
+): Promise<number> {
   const configuration = configureDaemon(options, environment);
   const directory = configuration.stateDirectory;
   // Looked at first, since taking a folder makes it.
   if (!existsSync(join(directory, `${tokensStore.name}.mdb`))) {
-    throw lostStore(directory, tokensStore.name) ?? new StewardError("not_found", `${directory} holds no store of tokens`, { remedy: "name the daemon's configuration with --config" });
+    throw lostStore(directory, tokensStore.name) ?? new StewardError("not_found", `${directory} holds no store of tokens`, {
+      remedy: "name the daemon's configuration with --config",
+    });
   }
-  const log = createLog({ level: "error", format: "text", write: (line) => output.stderr(line), now: () => systemClock.now() });
+  const write = (line: string): void => output.stderr(line);
+  const log = createLog({ level: "error", format: "text", write, now: () => systemClock.now() });
   const lock = lockState(directory);
   try {
-    const state = createStateFactory({ directory, clock: systemClock, log, version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true });
+    const state = createStateFactory({
+      directory, clock: systemClock, log, version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true,
+    });
     const deps = { state, clock: systemClock, ids: systemIds, log, progress: (line: string): void => output.stderr(`${line}\n`) };
     const keyFile = options.keyFile === undefined ? undefined : resolve(options.keyFile);
-    const done = await rotateKey(deps, { ...tokensOptionsOf(configuration, environment), keyFile }, new AbortController().signal);
-    output.stdout(`${done.resumed ? "ended the interrupted replacement: the key" : "the new key"} of ${directory} is in ${done.keyFile}; ${done.rows} rows were encrypted anew\n`);
-    output.stdout("save a copy of it apart from the backups; backups made before open by the former key only (docs/key-rotation.md)\n");
+    const rotation = { ...tokensOptionsOf(configuration, environment), keyFile };
+    const { resumed, rows, keyFile: path } = await rotateKey(deps, rotation, new AbortController().signal);
+    const what = resumed ? "ended the interrupted replacement: the key" : "the new key";
+    output.stdout(`${what} of ${directory} is in ${path}; ${rows} rows were encrypted anew\n`);
+    output.stdout("save a copy of it apart from the backups; earlier backups open by the former key only (docs/key-rotation.md)\n");
     return 0;
   } finally {
     lock.release();
@@ -46,6 +58,7 @@ function lockState(directory: string): DirectoryLock {
     return lockStateDirectory(directory);
   } catch (error) {
     if (!(error instanceof StewardError) || error.code !== "conflict") throw error;
-    throw new StewardError("conflict", error.message, { rule: error.rule ?? "lock", remedy: "stop the daemon, run steward rotate-key, and start it again; PUT sys/rotate makes a new data key while it runs, but keeps the key file", cause: error });
+    const remedy = "stop the daemon, run steward rotate-key, and start it again";
+    throw new StewardError("conflict", error.message, { rule: error.rule ?? "lock", remedy, cause: error });
   }
 }

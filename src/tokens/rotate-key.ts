@@ -85,8 +85,12 @@ async function withStore<T>({ deps, signal }: Run, use: (env: Env) => Promise<T>
   }
 }
 
+interface Replaced extends Pick<RotatedKey, "rows" | "resumed"> {
+  readonly key: Uint8Array;
+}
+
 /** All that is done in the open store. */
-async function replaceKeys(env: Env, run: Run): Promise<{ readonly key: Uint8Array; readonly rows: number; readonly resumed: boolean }> {
+async function replaceKeys(env: Env, run: Run): Promise<Replaced> {
   const { deps, options, signal, found, store } = run;
   const { clock, ids, log, progress } = deps;
   const { directory } = options;
@@ -116,7 +120,8 @@ interface FoundKey {
 }
 
 async function findKey({ directory, seal, keyFile }: RotateKeyOptions): Promise<FoundKey> {
-  const places: readonly KeyPlace[] = keyFile === undefined ? keyPlaces({ ...seal, directory }) : [{ path: keyFile, kind: "file" }];
+  const configured = keyPlaces({ ...seal, directory });
+  const places: readonly KeyPlace[] = keyFile === undefined ? configured : [{ path: keyFile, kind: "file" }];
   for (const place of places) {
     const key = await readKey(place);
     if (key === undefined) continue;
@@ -137,7 +142,9 @@ async function assertOwner(store: string): Promise<void> {
   const user = process.geteuid?.();
   const { uid } = await stat(store);
   if (user === undefined || uid === user) return;
-  throw new StewardError("denied", `${store} belongs to user ${uid}, this is user ${user}`, { rule: "user", remedy: `run it as Steward's user: sudo -u '#${uid}' steward rotate-key` });
+  throw new StewardError("denied", `${store} belongs to user ${uid}, this is user ${user}`, {
+    rule: "user", remedy: `run it as Steward's user: sudo -u '#${uid}' steward rotate-key`,
+  });
 }
 
 async function unseal(env: Env, { path, key, store }: FoundKey & { readonly store: string }): Promise<Keyring> {
@@ -178,6 +185,9 @@ async function exchange(keyring: Keyring, { path }: FoundKey, { ids, progress }:
   return key;
 }
 
+const FOLDER_REMEDY = "let this user write to its folder, or copy the key into a folder of this user, "
+  + "name the copy with --key-file, and put the new key back afterwards";
+
 async function changeFile(path: string, change: () => Promise<unknown>): Promise<void> {
   try {
     await change();
@@ -185,9 +195,11 @@ async function changeFile(path: string, change: () => Promise<unknown>): Promise
     await unlink(`${path}.new`).catch(() => undefined);
     const { code = "" } = cause as NodeJS.ErrnoException;
     const error = toStewardError(cause);
-    const remedy = error.code === "disk_full" ? "free space on its disk and run it again"
-      : "let this user write to its folder, or copy the key into a folder of this user, name the copy with --key-file, and put the new key back afterwards";
-    throw new StewardError(error.code, `the key file ${path} cannot be replaced (${code === "" ? error.message : code}); it still opens the store`, { rule: "key file", remedy, cause });
+    const why = code === "" ? error.message : code;
+    const remedy = error.code === "disk_full" ? "free space on its disk and run it again" : FOLDER_REMEDY;
+    throw new StewardError(error.code, `the key file ${path} cannot be replaced (${why}); it still opens the store`, {
+      rule: "key file", remedy, cause,
+    });
   }
 }
 
@@ -196,7 +208,9 @@ interface Watch {
   readonly progress: (line: string) => void;
 }
 
-/** The pages that a change frees keep what stood in them, the keyring as the former key wrapped it among that; a copy has the rows alone. */
+/**
+ * The pages that a change frees keep what stood in them, the keyring as the former key wrapped it among that; a copy has the rows alone.
+ */
 async function copyStore(env: Env, directory: string, { signal, progress }: Watch): Promise<void> {
   const folder = join(directory, COPY_FOLDER);
   await mkdir(folder, { mode: 0o700 });

@@ -30,7 +30,9 @@ export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring;
       }
     } catch (thrown) {
       if (stopping.signal.aborted) return;
-      log.error("rows of older data keys could not all be encrypted anew; they stay readable", { error: toStewardError(thrown), remedy: "PUT sys/rotate or a restart tries again" });
+      log.error("rows of older data keys could not all be encrypted anew; they stay readable", {
+        error: toStewardError(thrown), remedy: "PUT sys/rotate or a restart tries again",
+      });
     }
   };
   const start = (): void => {
@@ -45,7 +47,9 @@ export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring;
     },
     start() {
       if (keyring.status().replacing) {
-        log.warn("the key of the store was replaced, and that did not end: what the former key opens may still be in the file", { remedy: "stop Steward and run `steward rotate-key` again" });
+        log.warn("the key of the store was replaced, and that did not end: what the former key opens may still be in the file", {
+          remedy: "stop Steward and run `steward rotate-key` again",
+        });
       }
       start();
     },

@@ -19,17 +19,20 @@ export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly P
         },
       },
       synopsis: "Make a new data key.",
-      description: "What is stored from then on has it; older rows are encrypted anew in the background. The key file stays (steward rotate-key replaces it). Needs sudo.",
+      description: "What is stored from then on has it; older rows are encrypted anew in the background. "
+        + "The key file stays (steward rotate-key replaces it). Needs sudo.",
     }),
     definePath({
       pattern: "key-status", fields: EmptyFieldsSchema, unknown: "warn",
       operations: {
         read: async () => {
           const { term, madeAtMs, writes } = rotation.status();
-          return { data: { term, install_time: madeAtMs === undefined ? UNKNOWN_TIME : new Date(madeAtMs).toISOString(), encryptions: writes } };
+          const installed = madeAtMs === undefined ? UNKNOWN_TIME : new Date(madeAtMs).toISOString();
+          return { data: { term, install_time: installed, encryptions: writes } };
         },
       },
-      synopsis: "The data key in use.", description: "Its number, when it was made, and how many rows it encrypted; after a restart up to 65,536 too many.",
+      synopsis: "The data key in use.",
+      description: "Its number, when it was made, and how many rows it encrypted; after a restart up to 65,536 too many.",
     }),
   ];
 }
