@@ -196,8 +196,8 @@ docs/key-rotation.md.
 Options:
   --config FILE   the daemon's configuration; it says where the state folder is
   --demo          replace the key of the demo
-  --key-file FILE replace the key in this file and not in the configured one, for
-                  example in the one that a systemd credential is made from
+  --key-file FILE replace the key in this file and not in the configured one,
+                  e.g. in the one that a systemd credential is made from
   --help          print this text
 
 Examples:
