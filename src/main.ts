@@ -67,6 +67,10 @@ async function run(invocation: Invocation): Promise<number> {
       const { rootToken } = await import("./commands/root-token.ts");
       return rootToken(invocation.options, process.env, output);
     }
+    case "rotate-key": {
+      const { rotateKeyCommand } = await import("./commands/rotate-key.ts");
+      return rotateKeyCommand(invocation.options, process.env, output);
+    }
     case "dedup": {
       const { dedup } = await import("./commands/dedup.ts");
       return dedup(invocation.options);

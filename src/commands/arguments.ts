@@ -4,7 +4,7 @@ import { StewardError } from "../kernel/base/errors.ts";
 import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
 import { parseDuration } from "../kernel/config/units.ts";
-import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, versionOptions, commandOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
+import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, rotateKeyOptions, versionOptions, commandOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -74,8 +74,14 @@ export interface CheckArguments extends DaemonArguments {
 /** What `steward root-token` was asked for: where the state folder is. */
 export type RootTokenArguments = DaemonArguments;
 
+/** What `steward rotate-key` was asked for. */
+export interface RotateKeyArguments extends DaemonArguments {
+  /** Holds the key in place of the file that the configuration names. */
+  readonly keyFile: string | undefined;
+}
+
 /** A command with a help text of its own. */
-export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token" | "version";
+export type HelpTopic = "steward" | "dedup" | "backup" | "check" | "root-token" | "rotate-key" | "version";
 
 /** What is to be done. */
 export type Invocation =
@@ -90,6 +96,7 @@ export type Invocation =
   | { readonly command: "backup"; readonly options: BackupArguments }
   | { readonly command: "check"; readonly options: CheckArguments }
   | { readonly command: "root-token"; readonly options: RootTokenArguments }
+  | { readonly command: "rotate-key"; readonly options: RotateKeyArguments }
   | { readonly command: "version" }
   | { readonly command: "version-report" };
 
@@ -106,6 +113,7 @@ export function parseArguments(args: readonly string[]): Invocation {
   if (first === "backup") return parseBackup(rest);
   if (first === "check") return parseCheck(rest);
   if (first === "root-token") return parseRootToken(rest);
+  if (first === "rotate-key") return parseRotateKey(rest);
   if (first === "version") return parseVersion(rest);
   if (first === "help") return parseHelp(rest);
   if (DAEMON_WORDS.has(first)) throw misuse("the daemon starts without a command: steward -config FILE");
@@ -180,6 +188,16 @@ function parseRootToken(args: readonly string[]): Invocation {
   return { command: "root-token", options: { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo") } };
 }
 
+function parseRotateKey(args: readonly string[]): Invocation {
+  const parsed = readOptions(args, rotateKeyOptions, "rotate-key");
+  if (parsed.switches.has("help")) return { command: "help", topic: "rotate-key" };
+  const [extra] = parsed.positionals;
+  if (extra !== undefined) throw misuse(`unexpected argument ${quote(extra)}`, undefined, "rotate-key");
+  if (parsed.texts.get("key-file") === "") throw misuse("--key-file needs a file", undefined, "rotate-key");
+  const options = { config: parsed.texts.get("config") || undefined, demo: parsed.switches.has("demo"), keyFile: parsed.texts.get("key-file") };
+  return { command: "rotate-key", options };
+}
+
 function parseVersion(args: readonly string[]): Invocation {
   const parsed = readOptions(args, versionOptions, "version");
   if (parsed.switches.has("help")) return { command: "help", topic: "version" };
@@ -191,7 +209,7 @@ function parseVersion(args: readonly string[]): Invocation {
 function parseHelp(args: readonly string[]): Invocation {
   const [topic] = args;
   if (topic === undefined || topic === "help") return { command: "help", topic: "steward" };
-  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token" || topic === "version") return { command: "help", topic };
+  if (topic === "dedup" || topic === "backup" || topic === "check" || topic === "root-token" || topic === "rotate-key" || topic === "version") return { command: "help", topic };
   throw misuse(`there is no help on ${quote(topic)}`, nearest(topic, commandNames));
 }
 

@@ -16,6 +16,7 @@ Usage:
   steward backup DIR            copy the state folder; the daemon may run
   steward check [DIR]           look for damage in the state or in a backup
   steward root-token            make a root token when the first one was lost
+  steward rotate-key            replace the key that the tokens are sealed with
   steward version               print version, commit, Node and system
 
 Options of the daemon (one dash or two):
@@ -81,7 +82,8 @@ Examples:
 The daemon prints its address on standard output and logs to standard error.
 It ends with 0 after Ctrl-C or SIGTERM, 1 on failure, 2 on wrong use.
 More: steward dedup --help, steward backup --help, steward check --help,
-steward root-token --help, steward version --help
+steward root-token --help, steward rotate-key --help,
+steward version --help
 `;
 
 const dedup = `Finds near-duplicate documents and prints them in groups.
@@ -185,6 +187,37 @@ Ends with 0 when the token was made; 1 when it was not, e.g. because the daemon
 is running, 2 on wrong use.
 `;
 
+const rotateKey = `Replaces the key that the store of tokens is sealed with (tokens.key).
+
+Usage:
+  steward rotate-key [OPTIONS]
+
+The former key then opens neither the store nor anything in its file. Every row
+is encrypted anew. The daemon must not be running, and its key must be where the
+configuration says. The audit records it. After an interruption, run it again:
+the store opens by the key file at any moment.
+
+Backups made before open by the former key only: if you need them, save a copy
+of it first. Which secrets a leaked key exposes, and what else to replace:
+docs/key-rotation.md.
+
+Options:
+  --config FILE   the daemon's configuration, which says where the state folder
+                  is; without it, the file that the daemon would find
+  --demo          replace the key of the demo
+  --key-file FILE replace the key in this file and not in the configured one,
+                  e.g. in the one that a systemd credential is made from
+  --help          print this text
+
+Examples:
+  systemctl stop steward
+  steward rotate-key --config steward.yaml
+  systemctl start steward
+
+Ends with 0 when the key was replaced; 1 when it was not, e.g. because the
+daemon is running, 2 on wrong use.
+`;
+
 const version = `Prints what a report of a fault should begin with.
 
 Usage:
@@ -194,7 +227,7 @@ Four lines: Steward's version, the commit of the clone it runs from, Node's
 version, and the system. \`steward -version\` prints the version alone.
 `;
 
-const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check, "root-token": rootToken, version };
+const texts: Readonly<Record<HelpTopic, string>> = { steward, dedup, backup, check, "root-token": rootToken, "rotate-key": rotateKey, version };
 
 /** The help on a topic, with its last line break. */
 export function helpText(topic: HelpTopic): string {

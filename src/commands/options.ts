@@ -66,14 +66,20 @@ export const folderOptions: OptionTable = {
   help: { short: "h" },
 };
 
+/** The options of `steward rotate-key`. */
+export const rotateKeyOptions: OptionTable = {
+  ...folderOptions,
+  "key-file": { value: "text" },
+};
+
 /** The options of `steward version`. */
 export const versionOptions: OptionTable = { help: { short: "h" } };
 
 /** Every table by its command; the daemon's is that without a name. */
-export const commandOptions: Readonly<Record<string, OptionTable>> = { "": daemonOptions, dedup: dedupOptions, backup: folderOptions, check: folderOptions, "root-token": folderOptions, version: versionOptions };
+export const commandOptions: Readonly<Record<string, OptionTable>> = { "": daemonOptions, dedup: dedupOptions, backup: folderOptions, check: folderOptions, "root-token": folderOptions, "rotate-key": rotateKeyOptions, version: versionOptions };
 
 /** The commands beside the daemon. */
-export const commandNames: readonly string[] = ["dedup", "backup", "check", "root-token", "version", "help"];
+export const commandNames: readonly string[] = ["dedup", "backup", "check", "root-token", "rotate-key", "version", "help"];
 
 /** The table in the form of `node:util` parseArgs. */
 export function asParseArgs(table: OptionTable): Record<string, ParseArgsOptionDescriptor> {

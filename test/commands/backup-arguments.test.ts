@@ -27,3 +27,10 @@ it("reads what root-token is asked for", () => {
   expect(() => parseArguments(["root-token", "x"])).toThrow(/^steward root-token: unexpected argument "x"/);
   expect(() => parseArguments(["root-tokn"])).toThrow(/did you mean root-token\?/);
 });
+
+it("reads what rotate-key is asked for", () => {
+  expect(parseArguments(["rotate-key", "--key-file", "k"])).toEqual({ command: "rotate-key", options: { config: undefined, demo: false, keyFile: "k" } });
+  expect(parseArguments(["help", "rotate-key"])).toEqual({ command: "help", topic: "rotate-key" });
+  expect(() => parseArguments(["rotate-key", "x"])).toThrow(/^steward rotate-key: unexpected argument "x"/);
+  expect(() => parseArguments(["rotate-key", "--key-file="])).toThrow(/^steward rotate-key: --key-file needs a file/);
+});

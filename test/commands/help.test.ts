@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { helpText } from "../../src/commands/help.ts";
-import { daemonOptions, dedupOptions, folderOptions } from "../../src/commands/options.ts";
+import { daemonOptions, dedupOptions, folderOptions, rotateKeyOptions } from "../../src/commands/options.ts";
 import { commitOf, stewardVersion, versionReport } from "../../src/commands/version.ts";
 
 describe("the help", () => {
-  it.each(["steward", "dedup", "backup", "check", "root-token"] as const)("on %s fits 80 columns and shows examples", (topic) => {
+  it.each(["steward", "dedup", "backup", "check", "root-token", "rotate-key"] as const)("on %s fits 80 columns and shows examples", (topic) => {
     const lines = helpText(topic).split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines).toContain("Examples:");
@@ -18,6 +18,7 @@ describe("the help", () => {
     for (const name of Object.keys(daemonOptions)) expect(helpText("steward")).toMatch(new RegExp(`^ +-${name}( |$)`, "m"));
     for (const name of Object.keys(dedupOptions)) expect(helpText("dedup")).toContain(`  --${name} `);
     for (const topic of ["backup", "check", "root-token"] as const) for (const name of Object.keys(folderOptions)) expect(helpText(topic)).toContain(`  --${name} `);
+    for (const name of Object.keys(rotateKeyOptions)) expect(helpText("rotate-key")).toContain(`  --${name} `);
   });
 
   it("states the ranges that are checked", () => {

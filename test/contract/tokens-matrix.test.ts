@@ -12,7 +12,8 @@ const OPEN: readonly string[] = [
 /** Need the capability `sudo` (facts §2.3). */
 const SUDO: readonly string[] = [
   "auth/token/accessors/", "sys/audit", "sys/audit/", "sys/audit/{path}", "sys/auth/{path}", "sys/config/cors", "sys/leases", "sys/leases/lookup/{prefix}/", "sys/leases/orphans",
-  "sys/leases/revoke-force/{prefix}", "sys/leases/revoke-prefix/{prefix}", "sys/plugins/catalog", "sys/plugins/catalog/", "sys/remount", "sys/revoke-force/{prefix}", "sys/revoke-prefix/{prefix}", "sys/seal",
+  "sys/leases/revoke-force/{prefix}", "sys/leases/revoke-prefix/{prefix}", "sys/plugins/catalog", "sys/plugins/catalog/", "sys/remount", "sys/revoke-force/{prefix}", "sys/revoke-prefix/{prefix}", "sys/rotate", "sys/rotate/keyring",
+  "sys/seal",
 ];
 /** Answered sealed and unsealed alike (RESOLUTIONS T22). */
 const SEALED_TOO: readonly string[] = ["sys/health", "sys/init", "sys/leader", "sys/seal-status", "sys/unseal"];

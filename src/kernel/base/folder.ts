@@ -1,5 +1,5 @@
-/** Makes folders for this user alone. Node's own recursive call never returns below some file systems of the kernel, such as /proc. */
-import { mkdirSync } from "node:fs";
+/** Makes folders for this user alone, and flushes them. Node's own recursive call never returns below some file systems of the kernel, such as /proc. */
+import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 const PRIVATE = 0o700;
@@ -23,5 +23,15 @@ function mkdirAfterParent(path: string): void {
     mkdirSync(path, { mode: PRIVATE });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Flushes the names in a folder to the disk. Throws what the system throws. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }

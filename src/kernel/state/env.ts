@@ -60,7 +60,7 @@ class FileEnv implements Env {
     const { file, log } = deps;
     const recovery = new Recovery({ ...deps, unpin: () => this.#unpin() });
     const queue = new WriteQueue({ ...deps, recovery, maxBytes: spec.maxBytes, committed: () => keyring?.worn(), lost: () => this.#lost(), restMs: (group) => deps.pace.restMs(spec.name, group) });
-    const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, log });
+    const keyring = file.ring === undefined ? undefined : createKeyring({ file, ring: file.ring, queue, clock: deps.clock, log, sealed: spec.tables.filter(({ sealed }) => sealed).map(rowsName) });
     this.#recovery = recovery;
     this.#queue = queue;
     this.keyring = keyring;

@@ -22,15 +22,31 @@ const ID_BYTES = 4;
 /** Nonces are drawn so many at once; each is used once. */
 const NONCES = 256;
 
+/** Data keys that one keyring holds; re-encryption of the rows removes those that no row needs any more. */
+const MAX_DATA_KEYS = 100;
+
+/** A data key as it is stored. */
+interface StoredKey {
+  readonly id: number;
+  /** Base64 of nonce, encrypted key and tag. */
+  readonly wrapped: string;
+  /** Milliseconds since 1970; missing for keys from before this was kept. */
+  readonly madeAtMs?: number;
+}
+
 /** The stored keyring. */
 export interface KeyringRow {
-  readonly keys: readonly { readonly id: number; /** Base64 of nonce, encrypted key and tag. */ readonly wrapped: string }[];
+  readonly keys: readonly StoredKey[];
+  /** The same keys, wrapped by the root key that is about to replace the current one. */
+  readonly next?: readonly StoredKey[];
+  /** The root key was replaced, and rows may still be encrypted by data keys that the one before it has wrapped. */
+  readonly replacing?: true;
 }
 
 /** A changed keyring that is not in use before it is stored. */
 export interface FreshRow {
   readonly row: KeyringRow;
-  /** Takes it into use; the caller has stored the row. */
+  /** Takes it into use; the caller has stored the row. Does nothing once the ring was sealed meanwhile. */
   adopt(): void;
 }
 
@@ -40,16 +56,34 @@ export interface KeyRing {
   /** Throws `sealed` while it is. */
   assertOpen(): void;
   readonly keys: number;
+  /** Number of the newest data key, which encrypts; 0 while there is none or the ring is sealed. */
+  readonly term: number;
+  /** When that key was made; undefined when nobody wrote it down. */
+  readonly madeAtMs: number | undefined;
+  /** See `KeyringRow.replacing`. */
+  readonly replacing: boolean;
   /** What the newest data key may have encrypted. */
   readonly writes: number;
-  /** Takes the keys of a row; throws `denied` when the root key does not open them. Without a row it holds no data key yet. */
+  /**
+   * Takes the keys of a row; throws `denied` when the root key does not open them. Without a row it holds no data key yet. A root key that
+   * opens the row's `next` is the current one from then on, and the ring is `replacing`.
+   */
   open(rootKey: Uint8Array, row: KeyringRow | undefined, writes: number): void;
   /** Overwrites all keys. */
   seal(): void;
-  /** Makes a data key; throws `sealed`. */
-  fresh(): FreshRow;
-  /** Wraps the data keys by another root key (copied); throws `sealed`, and `invalid` for one of another length. */
-  rewrapped(rootKey: Uint8Array): FreshRow;
+  /** Makes a data key; throws `sealed`, and `exhausted` when there are too many. */
+  fresh(nowMs: number): FreshRow;
+  /** Wraps the data keys by a further root key (copied) as well; throws `sealed`, and `invalid` for one of another length. */
+  offered(rootKey: Uint8Array): FreshRow;
+  /**
+   * Makes a data key and wraps all by this root key (copied) alone, so that the root key before it never wrapped the new one. Throws as
+   * `offered` and `fresh` do.
+   */
+  replaced(rootKey: Uint8Array, nowMs: number): FreshRow;
+  /** Leaves out the data keys before this one; throws `sealed`. */
+  without(olderThan: number): FreshRow;
+  /** Is `replacing` no more; throws `sealed`. */
+  settled(): FreshRow;
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array;
   /** Undefined when the value is not what was encrypted there. */
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
@@ -64,21 +98,36 @@ export function createKeyRing(name: string): KeyRing {
   return new Ring(name);
 }
 
+/** The number of the data key that encrypted a value; -1 when it is too short to name one. */
+export function dataKeyOf(sealed: Uint8Array): number {
+  return sealed.length < ID_BYTES ? -1 : new DataView(sealed.buffer, sealed.byteOffset, ID_BYTES).getUint32(0, true);
+}
+
 /** A data key: the bytes to wrap it, and the same made ready, which takes a third of the time of a row's encryption. */
 interface DataKey {
   readonly bytes: Uint8Array;
   readonly ready: KeyObject;
+  readonly madeAtMs: number | undefined;
+}
+
+/** What an open ring holds. Never changed in place: a change makes another one. */
+interface Content {
+  readonly root: Uint8Array;
+  /** A further root key that opens the stored keyring. */
+  readonly next: Uint8Array | undefined;
+  readonly replacing: boolean;
+  /** By number, in ascending order. */
+  readonly keys: ReadonlyMap<number, DataKey>;
 }
 
 class Ring implements KeyRing {
   readonly #name: string;
-  readonly #keys = new Map<number, DataKey>();
   /** By sub-database: what stands before the row's key in the associated data. */
   readonly #prefixes = new Map<string, Uint8Array>();
-  #root: Uint8Array | undefined;
-  #row: KeyringRow = { keys: [] };
+  #content: Content | undefined;
   #current = 0;
   #counted = 0;
+  keys = 0;
   writes = 0;
 
   constructor(name: string) {
@@ -86,78 +135,65 @@ class Ring implements KeyRing {
   }
 
   get sealed(): boolean {
-    return this.#root === undefined;
+    return this.#content === undefined;
   }
 
-  get keys(): number {
-    return this.#row.keys.length;
+  get term(): number {
+    return this.#content === undefined ? 0 : this.#current;
+  }
+
+  get madeAtMs(): number | undefined {
+    return this.#content?.keys.get(this.#current)?.madeAtMs;
+  }
+
+  get replacing(): boolean {
+    return this.#content?.replacing === true;
   }
 
   assertOpen(): void {
     if (this.sealed) throw this.#isSealed();
   }
 
-  open(rootKey: Uint8Array, row: KeyringRow | undefined, writes: number): void {
+  open(rootKey: Uint8Array, row: KeyringRow = { keys: [] }, writes = 0): void {
     checkLength(rootKey);
-    const opened = (row?.keys ?? []).map(({ id, wrapped }) => {
-      const key = decrypt(rootKey, this.#wrapping(id), Buffer.from(wrapped, "base64"));
-      if (key === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that it was sealed with" });
-      return [id, ready(key)] as const;
-    });
+    const current = this.#unwrap(rootKey, row.keys);
+    const keys = current ?? (row.next === undefined ? undefined : this.#unwrap(rootKey, row.next));
+    if (keys === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that it was sealed with" });
     this.seal();
-    this.#root = Uint8Array.from(rootKey);
-    for (const [id, key] of opened) this.#keys.set(id, key);
-    this.#row = row ?? { keys: [] };
-    this.#current = Math.max(0, ...this.#keys.keys());
+    this.#use({ root: Uint8Array.from(rootKey), next: undefined, replacing: current === undefined || row.replacing === true, keys });
     this.writes = writes;
     this.#counted = writes;
   }
 
   seal(): void {
-    this.#root?.fill(0);
-    for (const { bytes } of this.#keys.values()) bytes.fill(0);
-    this.#root = undefined;
-    this.#keys.clear();
+    if (this.#content !== undefined) wipe(this.#content);
+    this.#content = undefined;
   }
 
-  fresh(): FreshRow {
-    const root = this.#root;
-    if (root === undefined) throw this.#isSealed();
-    const id = this.#current + 1;
-    const key = randomFillSync(new Uint8Array(KEY_BYTES));
-    const row = { keys: [...this.#row.keys, { id, wrapped: encrypt(root, this.#wrapping(id), key).toString("base64") }] };
-    return {
-      row,
-      adopt: () => {
-        this.#row = row;
-        if (this.#root !== undefined) this.#keys.set(id, ready(key));
-        this.#current = id;
-        this.writes = 0;
-        this.#counted = 0;
-      },
-    };
+  fresh(nowMs: number): FreshRow {
+    return this.#change((now) => ({ ...now, keys: this.#withNewKey(now, nowMs) }));
   }
 
-  rewrapped(rootKey: Uint8Array): FreshRow {
+  offered(rootKey: Uint8Array): FreshRow {
     checkLength(rootKey);
-    if (this.#root === undefined) throw this.#isSealed();
-    const root = Uint8Array.from(rootKey);
-    const row = { keys: Array.from(this.#keys, ([id, { bytes }]) => ({ id, wrapped: encrypt(root, this.#wrapping(id), bytes).toString("base64") })) };
-    return {
-      row,
-      adopt: () => {
-        this.#row = row;
-        if (this.#root === undefined) root.fill(0);
-        else {
-          this.#root.fill(0);
-          this.#root = root;
-        }
-      },
-    };
+    return this.#change((now) => ({ ...now, next: Uint8Array.from(rootKey) }));
+  }
+
+  replaced(rootKey: Uint8Array, nowMs: number): FreshRow {
+    checkLength(rootKey);
+    return this.#change((now) => ({ root: Uint8Array.from(rootKey), next: undefined, replacing: true, keys: this.#withNewKey(now, nowMs) }));
+  }
+
+  without(olderThan: number): FreshRow {
+    return this.#change((now) => ({ ...now, keys: new Map([...now.keys].filter(([id]) => id >= olderThan)) }));
+  }
+
+  settled(): FreshRow {
+    return this.#change((now) => ({ ...now, replacing: false }));
   }
 
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array {
-    const dataKey = this.#keys.get(this.#current);
+    const dataKey = this.#content?.keys.get(this.#current);
     if (dataKey === undefined) throw this.#isSealed();
     if (this.writes >= MOST_WRITES) throw new StewardError("exhausted", `the data key of the store ${this.#name} has encrypted all it may`, { rule: "data key", remedy: "rotate its data key" });
     this.writes += 1;
@@ -167,9 +203,9 @@ class Ring implements KeyRing {
   }
 
   decrypt(store: string, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
-    if (this.sealed) throw this.#isSealed();
+    if (this.#content === undefined) throw this.#isSealed();
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-    const dataKey = bytes.length < ID_BYTES ? undefined : this.#keys.get(bytes.readUInt32LE());
+    const dataKey = this.#content.keys.get(dataKeyOf(bytes));
     return dataKey === undefined ? undefined : decrypt(dataKey.ready, this.#associated(store, key), bytes.subarray(ID_BYTES));
   }
 
@@ -179,6 +215,59 @@ class Ring implements KeyRing {
 
   counted(writes: number): void {
     this.#counted = Math.max(this.#counted, writes);
+  }
+
+  #change(make: (now: Content) => Content): FreshRow {
+    const now = this.#content;
+    if (now === undefined) throw this.#isSealed();
+    const then = make(now);
+    return {
+      row: this.#rowOf(then),
+      adopt: () => {
+        if (this.#content === now) this.#use(then);
+        wipe(this.#content === then ? now : then, this.#content);
+      },
+    };
+  }
+
+  #use(content: Content): void {
+    this.#content = content;
+    this.keys = content.keys.size;
+    const newest = Math.max(0, ...content.keys.keys());
+    if (newest !== this.#current) {
+      this.writes = 0;
+      this.#counted = 0;
+    }
+    this.#current = newest;
+  }
+
+  #withNewKey({ keys }: Content, nowMs: number): ReadonlyMap<number, DataKey> {
+    if (keys.size >= MAX_DATA_KEYS) {
+      throw new StewardError("exhausted", `the store ${this.#name} holds ${keys.size} data keys, the most there may be`, { rule: "data keys", remedy: "wait until the rows of the older ones are encrypted anew" });
+    }
+    return new Map(keys).set(this.#current + 1, ready(randomFillSync(new Uint8Array(KEY_BYTES)), nowMs));
+  }
+
+  #rowOf({ root, next, replacing, keys }: Content): KeyringRow {
+    return { keys: this.#wrap(root, keys), ...(next === undefined ? {} : { next: this.#wrap(next, keys) }), ...(replacing ? { replacing } : {}) };
+  }
+
+  #wrap(root: Uint8Array, keys: Content["keys"]): readonly StoredKey[] {
+    return Array.from(keys, ([id, { bytes, madeAtMs }]) => {
+      const wrapped = encrypt(root, this.#wrapping(id), bytes).toString("base64");
+      return { id, wrapped, ...(madeAtMs === undefined ? {} : { madeAtMs }) };
+    });
+  }
+
+  /** Undefined when the root key does not open all of them. */
+  #unwrap(root: Uint8Array, stored: readonly StoredKey[]): ReadonlyMap<number, DataKey> | undefined {
+    const keys = new Map<number, DataKey>();
+    for (const { id, wrapped, madeAtMs } of stored) {
+      const bytes = decrypt(root, this.#wrapping(id), Buffer.from(wrapped, "base64"));
+      if (bytes === undefined) return undefined;
+      keys.set(id, ready(bytes, madeAtMs));
+    }
+    return keys;
   }
 
   #isSealed(): StewardError {
@@ -200,8 +289,14 @@ function checkLength(rootKey: Uint8Array): void {
   if (rootKey.length !== KEY_BYTES) throw new StewardError("invalid", `a root key has ${KEY_BYTES} bytes, this one ${rootKey.length}`, { rule: "root key" });
 }
 
-function ready(bytes: Uint8Array): DataKey {
-  return { bytes, ready: createSecretKey(bytes) };
+function ready(bytes: Uint8Array, madeAtMs: number | undefined): DataKey {
+  return { bytes, ready: createSecretKey(bytes), madeAtMs };
+}
+
+/** Overwrites the keys of a content, except those that another one, which stays in use, has as well. */
+function wipe(content: Content, used?: Content): void {
+  for (const root of [content.root, content.next]) if (root !== used?.root && root !== used?.next) root?.fill(0);
+  for (const [id, { bytes }] of content.keys) if (used?.keys.get(id)?.bytes !== bytes) bytes.fill(0);
 }
 
 const NOTHING = new Uint8Array(0);

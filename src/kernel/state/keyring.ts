@@ -1,10 +1,12 @@
 /** The keyring of an open environment: stores the wrapped data keys among what the environment knows about itself. */
+import type { Clock } from "../base/clock.ts";
 import { toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { houseJson, KEY_WRITES, KEYRING } from "./house.ts";
 import { RETIRE_WRITES } from "./key-ring.ts";
 import type { FreshRow, KeyRing, KeyringRow } from "./key-ring.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
+import { reencryptRows } from "./reencrypt.ts";
 import { FileSnapshot } from "./snapshot.ts";
 import { HOUSE } from "./table.ts";
 import type { FileTx } from "./transaction.ts";
@@ -16,11 +18,14 @@ export interface KeyringDeps {
   readonly file: LmdbFile;
   readonly ring: KeyRing;
   readonly queue: WriteQueue;
+  readonly clock: Clock;
   readonly log: Log;
+  /** Sub-databases of the sealed tables. */
+  readonly sealed: readonly string[];
 }
 
-/** A keyring that also replaces its data key when that has encrypted enough; `worn` is to be asked after each commit. */
-export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring & { worn(): void } {
+/** A keyring that also replaces its data key when that has encrypted enough; `worn` is to be called after each commit. */
+export function createKeyring({ file, ring, queue, clock, log, sealed }: KeyringDeps): Keyring & { worn(): void } {
   let rotating = false;
   let turn: Promise<unknown> = Promise.resolve();
   // One after the other: each row is made from the one before, once that is stored.
@@ -35,9 +40,10 @@ export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring 
     turn = done.catch(() => undefined);
     return done;
   };
-  const rotate = (): Promise<void> => store(() => ring.fresh(), (tx) => tx.putHouse(KEY_WRITES, 0));
+  const noWrites = (tx: FileTx): void => tx.putHouse(KEY_WRITES, 0);
+  const rotate = (): Promise<void> => store(() => ring.fresh(clock.now()), noWrites);
   return {
-    status: () => ({ sealed: ring.sealed, keys: ring.keys, writes: ring.writes }),
+    status: () => ({ sealed: ring.sealed, keys: ring.keys, writes: ring.writes, term: ring.term, madeAtMs: ring.madeAtMs, replacing: ring.replacing }),
     async unseal(rootKey) {
       const house = new FileSnapshot(file);
       const row = house.raw(file.store(HOUSE), KEYRING);
@@ -53,7 +59,18 @@ export function createKeyring({ file, ring, queue, log }: KeyringDeps): Keyring 
     },
     seal: () => ring.seal(),
     rotate,
-    rewrap: (rootKey) => store(() => ring.rewrapped(rootKey)),
+    async reencrypt(signal, progress = () => undefined) {
+      ring.assertOpen();
+      const { term } = ring;
+      // A change that ran before this key came into use may be on its way to the disk, encrypted by the key before.
+      await queue.push(() => undefined);
+      const rows = await reencryptRows({ file, queue }, { stores: sealed, term, signal, progress });
+      if (ring.keys > 1) await store(() => ring.without(term));
+      return rows;
+    },
+    offerRootKey: (rootKey) => store(() => ring.offered(rootKey)),
+    replaceRootKey: (rootKey) => store(() => ring.replaced(rootKey, clock.now()), noWrites),
+    settleRootKey: () => store(() => ring.settled()),
     worn() {
       if (ring.sealed || rotating || ring.writes < RETIRE_WRITES) return;
       rotating = true;

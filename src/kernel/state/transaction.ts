@@ -78,6 +78,15 @@ export class FileTx extends FileSnapshot implements Tx {
     });
   }
 
+  /** Stores the row of a key as it is, encrypted with the newest data key; a row that is gone stays gone. */
+  reencrypt(store: Store, key: Uint8Array): void {
+    this.#attempt(() => {
+      if (this.#rules.full !== undefined) throw this.#rules.full;
+      const value = this.raw(store, key);
+      if (value !== undefined) this.#store(store, key, value);
+    });
+  }
+
   /** Stores a house row. */
   putHouse(key: Uint8Array, value: unknown): void {
     this.#write(this.file.store(HOUSE), key, houseText(value));

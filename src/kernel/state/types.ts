@@ -143,10 +143,25 @@ export interface BackupReport {
   readonly madeAtMs: number;
 }
 
-/** The keys of an environment with sealed tables. */
+/** How the keys of an environment stand. */
+export interface KeyringStatus {
+  /** True until the root key was given. */
+  readonly sealed: boolean;
+  /** Data keys, of which the newest encrypts. */
+  readonly keys: number;
+  /** What that one encrypted; after a restart up to 65,536 too many. */
+  readonly writes: number;
+  /** Its number, which grows by one with each; 0 while sealed. */
+  readonly term: number;
+  /** When it was made, milliseconds since 1970; undefined while sealed and for a key from before this was kept. */
+  readonly madeAtMs: number | undefined;
+  /** The root key was replaced, and what was encrypted before may not all be encrypted anew yet. */
+  readonly replacing: boolean;
+}
+
+/** The keys of an environment with sealed tables (docs/decisions/state-seal.md). */
 export interface Keyring {
-  /** `sealed` until the root key was given. `writes` counts what the current data key encrypted, rounded up. */
-  status(): { readonly sealed: boolean; readonly keys: number; readonly writes: number };
+  status(): KeyringStatus;
   /**
    * Takes the root key (32 bytes, copied) and with it the data keys; the first call ever makes the first data key. Throws
    * `denied` for a wrong root key and `invalid` for one of another length.
@@ -157,14 +172,30 @@ export interface Keyring {
    * own copies of the data keys are cleared with the next garbage collection.
    */
   seal(): void;
-  /** Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`. */
+  /**
+   * Makes a new data key for what is written from now on; older rows keep theirs. Throws `sealed`, and `exhausted` at 100 data keys.
+   */
   rotate(): Promise<void>;
   /**
-   * Wraps the data keys by another root key (32 bytes, copied): from the moment it resolves only that one unseals, and no row is
-   * written anew. A crash leaves the one or the other. Throws `sealed`, and `invalid` for a key of another length; the root key of
-   * before holds then. A backup keeps the root key that it was made under.
+   * Encrypts every row that has an older data key with the newest one, in small changes, and removes the older keys. Resolves with the
+   * number of rows; `progress` gets it after each change. Throws the signal's reason, `sealed`, and `corrupt` for a row that cannot be
+   * read; the older keys stay then, and another call goes on.
    */
-  rewrap(newRootKey: Uint8Array): Promise<void>;
+  reencrypt(signal: AbortSignal, progress?: (rows: number) => void): Promise<number>;
+  /**
+   * Lets a further root key (32 bytes, copied) unseal as well, until the current one is replaced, or until the file is opened by the current
+   * one and its keyring changes. Unsealed by the further one, the environment is `replacing`. Throws `sealed`, and `invalid` for a key of
+   * another length.
+   */
+  offerRootKey(rootKey: Uint8Array): Promise<void>;
+  /**
+   * Makes a new data key, and from the moment it resolves this root key (copied) alone unseals; no other one ever wrapped the new data
+   * key. Older rows keep theirs until `reencrypt`. A crash leaves what was or what is. Backups keep the root key they were made under.
+   * Throws as `offerRootKey` and `rotate` do.
+   */
+  replaceRootKey(rootKey: Uint8Array): Promise<void>;
+  /** Notes that nothing is left of the root key that was replaced. */
+  settleRootKey(): Promise<void>;
 }
 
 /** An open environment. */

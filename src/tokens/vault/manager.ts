@@ -25,6 +25,7 @@ import { openIdentity } from "./mounts/identity.ts";
 import { createMounts, type Mount, type Mounts, type MountSpec } from "./mounts/mounts.ts";
 import { createPolicies } from "./policies/policies.ts";
 import { newRootId, putRoot } from "./root.ts";
+import { createKeyRotation, type KeyRotation } from "./seal/key-rotation.ts";
 import { createSystemBackend } from "./system/backend.ts";
 import type { SealControl } from "./system/deps.ts";
 import { createTokens, type TokenStore } from "./token-store/token-store.ts";
@@ -84,8 +85,11 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
   const audit = watchAudit(await openAudit({ env, directory: deps.directory, clock, ids, log: log.child("audit") }, deps.audit), observe);
   const refusals = createRefusals({ clock, log, write: (summary) => audit.summary(summary) });
   const stopping = new AbortController();
+  const { keyring } = env;
+  if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
+  const rotation = createKeyRotation({ keyring, log: log.child("seal") });
   const ends = withLogins(leases, tokens, stopping.signal);
-  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, clock, ids, version: deps.version, cluster: () => cluster });
+  const system = createSystemBackend({ env, mounts: () => mounts, tokens, policies, leases: ends, audit, wrapping, seal: deps.seal, rotation, clock, ids, version: deps.version, cluster: () => cluster });
   const authDeps = { env, tokens, policies, clock, expiry, ids, limits: () => SYSTEM_LIMITS };
   const fixed = [
     fixedMount("sys/", "system", system), fixedMount("cubbyhole/", "secret", createCubbyhole({ env, tokens })),
@@ -116,11 +120,12 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     },
     stop(deadlineMs) {
       stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
-      return stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }, deadlineMs);
+      return stopAll({ tokens, leases, mounts, refusals, audit, expiry, rotation, log }, deadlineMs);
     },
   };
   try {
     expiry.start();
+    rotation.start();
     await mounts.open();
     await leases.start();
     await tokens.component.start(new AbortController().signal, (error) => log.error("tokens do not end at their times any more", { error: toStewardError(error) }));
@@ -149,11 +154,12 @@ interface Parts {
   readonly refusals: Refusals;
   readonly audit: AuditService;
   readonly expiry: StoredClock;
+  readonly rotation: KeyRotation;
   readonly log: Log;
 }
 
-async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, log }: Parts, deadlineMs: number): Promise<void> {
-  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close()]);
+async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, rotation, log }: Parts, deadlineMs: number): Promise<void> {
+  const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close(), rotation.stop()]);
   ends.push(...await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()]));
   for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
 }

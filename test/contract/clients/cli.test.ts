@@ -65,9 +65,11 @@ describe("the requests of the command line", () => {
     expect([(await send("GET", "auth/token/lookup-self", undefined, token)).text, (await send("PUT", "auth/token/renew-self", {}, estate.vault.root)).status]).toEqual(["{\"errors\":[\"permission denied\"]}\n", 400]);
   });
 
-  it("of `status`, `secrets list`, `secrets tune`, `auth list`, `audit list`, `plugin list`, `policy write`", async () => {
+  it("of `status`, `operator rotate`, `secrets list`, `secrets tune`, `auth list`, `audit list`, `plugin list`, `policy write`", async () => {
     expect((await send("GET", "sys/seal-status", undefined, "")).json).toMatchObject({ sealed: false, initialized: true, storage_type: expect.any(String) as string });
     expect((await send("GET", "sys/leader", undefined, "")).json).toMatchObject({ ha_enabled: false });
+    expect((await send("PUT", "sys/rotate", {})).status).toBe(204);
+    expect((await send("GET", "sys/key-status")).json.data).toMatchObject({ term: 2 });
     expect((await send("GET", "sys/mounts")).json.data["gh/"]).toMatchObject({ type: "github", options: null, local: false, seal_wrap: false, external_entropy_access: false, config: { default_lease_ttl: 2_764_800, force_no_cache: false } });
     expect((await send("GET", "sys/mounts")).json.data["cubbyhole/"]).toMatchObject({ description: "private storage of each token" });
     expect((await send("POST", "sys/mounts/gh/tune", { options: { a: "b" } })).status).toBe(204);

@@ -29,6 +29,12 @@ describe("node-vault, the npm client of Vault", () => {
     expect(await refusal(root().init({ secret_shares: 1, secret_threshold: 1 }))).toEqual([400, "Vault is already initialized"]);
   });
 
+  it("makes a new data key", async () => {
+    const { term } = (await root().read("sys/key-status")).data;
+    await root().rotate();
+    expect((await root().read("sys/key-status")).data).toMatchObject({ term: term + 1 });
+  });
+
   it("enables the engine at a path of its own, and configures it", async () => {
     await root().mount({ mount_point: MOUNT, type: "github", description: "ours" });
     const mounts = await root().mounts();

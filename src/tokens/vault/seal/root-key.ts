@@ -1,11 +1,12 @@
 /**
- * The key that opens the store of tokens, as a file: where it is looked for, what such a file must be like, and how the first one is
- * made. 32 random bytes, written as base64; hexadecimal is read as well.
+ * The key that opens the store of tokens, as a file: where it is looked for, what such a file must be like, how the first one is made,
+ * and how another one takes its place. 32 random bytes, written as base64; hexadecimal is read as well.
  */
 import { constants } from "node:fs";
-import { link, open, unlink, type FileHandle } from "node:fs/promises";
+import { link, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import { syncFolder } from "../../../kernel/base/folder.ts";
 import type { Ids } from "../../../kernel/base/ids.ts";
 
 /** The name of the key in the state folder, and of the systemd credential. */
@@ -63,25 +64,12 @@ export async function readKey(place: KeyPlace): Promise<Uint8Array | undefined> 
 
 /** Makes the first key of a state folder: whole under its name or not there at all, and on the disk. Throws `conflict` when one is there. */
 export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
-  const key = ids.bytes(KEY_BYTES);
-  const fresh = `${place.path}.new`;
+  const key = newKey(ids);
   try {
-    await unlink(fresh).catch(() => undefined); // of a start that did not end
-    const file = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
-    try {
-      await file.writeFile(`${Buffer.from(key).toString("base64")}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    const fresh = await writeKeyBeside(place.path, key);
     await link(fresh, place.path);
     await unlink(fresh);
-    const folder = await open(dirname(place.path), "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    syncFolder(dirname(place.path));
     return key;
   } catch (error) {
     const { code } = toStewardError(error);
@@ -90,6 +78,32 @@ export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
       rule: "key file", remedy: code === "disk_full" ? "free space on its disk" : "see that Steward's user can write the state folder", cause: error,
     });
   }
+}
+
+/** 32 random bytes. */
+export function newKey(ids: Ids): Uint8Array {
+  return ids.bytes(KEY_BYTES);
+}
+
+/** Writes a key to `<path>.new` (0600), on the disk when it resolves with that name; replaces what an earlier run left there. Throws what the system throws. */
+export async function writeKeyBeside(path: string, key: Uint8Array): Promise<string> {
+  const fresh = `${path}.new`;
+  await unlink(fresh).catch(() => undefined);
+  const file = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+  try {
+    await file.writeFile(`${Buffer.from(key).toString("base64")}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  syncFolder(dirname(path));
+  return fresh;
+}
+
+/** Puts the key of `writeKeyBeside` in the place of the one at the path, at once and on the disk when it resolves. Throws what the system throws. */
+export async function replaceKey(path: string): Promise<void> {
+  await rename(`${path}.new`, path);
+  syncFolder(dirname(path));
 }
 
 function assertPrivate({ path, kind }: KeyPlace, { mode, uid }: { readonly mode: number; readonly uid: number }): void {

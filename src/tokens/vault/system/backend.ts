@@ -5,6 +5,7 @@ import { auditPaths } from "./audit.ts";
 import { corsPath } from "./cors.ts";
 import type { SystemDeps } from "./deps.ts";
 import { describePaths } from "./describe.ts";
+import { keyPaths } from "./key-status.ts";
 import { leasePaths } from "./leases.ts";
 import { mountPaths } from "./mounts.ts";
 import { remountPaths } from "./remount.ts";
@@ -16,7 +17,7 @@ import { wrappingPaths } from "./wrapping.ts";
 export function createSystemBackend(deps: SystemDeps): Backend {
   return createBackend({
     type: "system",
-    paths: [...statusPaths(deps), ...describePaths(deps), ...mountPaths(deps), ...remountPaths(deps), ...policyPaths(deps), ...leasePaths(deps), ...wrappingPaths(deps), ...auditPaths(deps), corsPath(deps)].map(forgiving),
+    paths: [...statusPaths(deps), ...describePaths(deps), ...mountPaths(deps), ...remountPaths(deps), ...policyPaths(deps), ...leasePaths(deps), ...wrappingPaths(deps), ...auditPaths(deps), ...keyPaths(deps), corsPath(deps)].map(forgiving),
     help: "The secrets manager itself: its seal, mounts, policies, leases and audit.",
   });
 }

@@ -4,6 +4,7 @@ import type { Ids } from "../../../kernel/base/ids.ts";
 import type { Env } from "../../../kernel/state/types.ts";
 import type { Wrapping } from "../core/types.ts";
 import type { Mounts } from "../mounts/mounts.ts";
+import type { KeyRotation } from "../seal/key-rotation.ts";
 import type { Audit, Leases, Policies, Tokens } from "../types.ts";
 
 /** The seal as `sys/` shows and turns it. */
@@ -25,6 +26,7 @@ export interface SystemDeps {
   readonly audit: Audit;
   readonly wrapping: Wrapping;
   readonly seal: SealControl;
+  readonly rotation: Pick<KeyRotation, "status" | "rotate">;
   readonly clock: Clock;
   readonly ids: Ids;
   /** As Vault's clients read it (RESOLUTIONS T20). */

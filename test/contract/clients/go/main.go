@@ -35,6 +35,11 @@ func state(root *api.Client) {
 	contains(health.Version, "+steward.")
 	same(must(root.Sys().SealStatus()).Sealed, false)
 	same(must(root.Sys().Leader()).HAEnabled, false)
+	before := must(root.Sys().KeyStatus())
+	done(root.Sys().Rotate())
+	after := must(root.Sys().KeyStatus())
+	same(after.Term, before.Term+1)
+	same(after.InstallTime.Before(before.InstallTime), false)
 	_, err := root.Sys().Init(&api.InitRequest{SecretShares: 1, SecretThreshold: 1})
 	refused(err, 400, "Vault is already initialized")
 }

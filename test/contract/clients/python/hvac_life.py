@@ -49,6 +49,10 @@ def state(root):
     same(root.sys.read_seal_status()["sealed"], False)
     same(root.sys.read_leader_status()["ha_enabled"], False)
     same(root.lookup_token()["data"]["policies"], ["root"])
+    term = root.sys.get_encryption_key_status()["data"]["term"]
+    same(root.sys.rotate_encryption_key().status_code, 204)
+    status = root.sys.get_encryption_key_status()["data"]
+    same((status["term"], sorted(status)), (term + 1, ["encryptions", "install_time", "term"]))
 
 
 def mounts(root):

@@ -1,0 +1,227 @@
+/**
+ * Replaces the key of the store of tokens while no daemon runs, so that the former key opens neither the store nor anything in its file.
+ * Each step is on the disk before the next, and after each the store opens by the key that stands in the key file
+ * (docs/decisions/state-seal.md): a run that was interrupted is ended by another one.
+ */
+import { mkdir, realpath, rename, rm, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { StewardError, toStewardError } from "../kernel/base/errors.ts";
+import { syncFolder } from "../kernel/base/folder.ts";
+import type { Ids } from "../kernel/base/ids.ts";
+import type { Env, Keyring } from "../kernel/state/types.ts";
+import type { TokensDeps, TokensOptions } from "./service.ts";
+import { tokensStore } from "./stores.ts";
+import { openAudit } from "./vault/audit/audit.ts";
+import { keyPlaces, newKey, readKey, replaceKey, writeKeyBeside, type KeyPlace } from "./vault/seal/root-key.ts";
+import type { AuditRequest } from "./vault/types.ts";
+
+/** As the audit records it; no request has this path. */
+const AUDIT_PATH = "sys/rotate-key";
+/** In the state folder, while the copy of the store is made that replaces it. */
+const COPY_FOLDER = "rotate-key.tmp";
+
+/** What to replace. */
+export interface RotateKeyOptions extends Pick<TokensOptions, "directory" | "seal" | "audit"> {
+  /** The key file, when it is not the one of the configuration. */
+  readonly keyFile: string | undefined;
+}
+
+/** What was done. */
+export interface RotatedKey {
+  /** Where the new key is. */
+  readonly keyFile: string;
+  /** Rows encrypted anew. */
+  readonly rows: number;
+  /** An interrupted run was ended: the key file holds the key that it made. */
+  readonly resumed: boolean;
+}
+
+/** What a run works with. The state folder is locked by this process. */
+export interface RotateKeyDeps extends Omit<TokensDeps, "observe"> {
+  /** Called with a line after each step, which is on the disk then. */
+  readonly progress: (line: string) => void;
+}
+
+/**
+ * Replaces the key, or ends the replacement that an earlier run began. Throws before anything is changed when the key is missing, wrong or
+ * cannot be replaced where it is, and `not_found` for a store that no daemon has begun.
+ */
+export async function rotateKey(deps: RotateKeyDeps, options: RotateKeyOptions, signal: AbortSignal): Promise<RotatedKey> {
+  const { directory } = options;
+  const store = join(directory, `${tokensStore.name}.mdb`);
+  await assertOwner(store);
+  const found = await findKey(options);
+  const run: Run = { deps, options, signal, store, found };
+  await rm(join(directory, COPY_FOLDER), { recursive: true, force: true });
+  let key: Uint8Array | undefined;
+  try {
+    const replaced = await withStore(run, (env) => replaceKeys(env, run));
+    key = replaced.key;
+    await replaceStore(directory, store);
+    deps.progress("the store is replaced by its copy, which holds no deleted data");
+    await withStore(run, async (env) => (await unseal(env, { ...found, key: replaced.key, store })).settleRootKey());
+    return { keyFile: found.path, rows: replaced.rows, resumed: replaced.resumed };
+  } finally {
+    key?.fill(0);
+    found.key.fill(0);
+  }
+}
+
+interface Run {
+  readonly deps: RotateKeyDeps;
+  readonly options: RotateKeyOptions;
+  readonly signal: AbortSignal;
+  /** The store's file. */
+  readonly store: string;
+  readonly found: FoundKey;
+}
+
+async function withStore<T>({ deps, signal }: Run, use: (env: Env) => Promise<T>): Promise<T> {
+  const env = await deps.state.open(tokensStore, signal);
+  try {
+    return await use(env);
+  } finally {
+    await env.close();
+  }
+}
+
+interface Replaced extends Pick<RotatedKey, "rows" | "resumed"> {
+  readonly key: Uint8Array;
+}
+
+/** All that is done in the open store. */
+async function replaceKeys(env: Env, run: Run): Promise<Replaced> {
+  const { deps, options, signal, found, store } = run;
+  const { clock, ids, log, progress } = deps;
+  const { directory } = options;
+  const keyring = await unseal(env, { ...found, store });
+  const resumed = keyring.status().replacing;
+  const audit = await openAudit({ env, directory, clock, ids, log }, options.audit);
+  try {
+    const request = auditRequest(ids);
+    await audit.request(request); // nothing is done without its record
+    const key = resumed ? Uint8Array.from(found.key) : await exchange(keyring, found, deps);
+    await keyring.replaceRootKey(key);
+    progress("the store opens by the new key alone");
+    const rows = await keyring.reencrypt(signal, (done) => progress(`${done} rows encrypted anew`));
+    progress("the former data keys are removed");
+    await audit.response(request, {});
+    await copyStore(env, directory, { signal, progress });
+    return { key, rows, resumed };
+  } finally {
+    await audit.close();
+  }
+}
+
+interface FoundKey {
+  /** The file itself, links followed. */
+  readonly path: string;
+  readonly key: Uint8Array;
+}
+
+async function findKey({ directory, seal, keyFile }: RotateKeyOptions): Promise<FoundKey> {
+  const configured = keyPlaces({ ...seal, directory });
+  const places: readonly KeyPlace[] = keyFile === undefined ? configured : [{ path: keyFile, kind: "file" }];
+  for (const place of places) {
+    const key = await readKey(place);
+    if (key === undefined) continue;
+    if (place.kind === "credential") {
+      throw new StewardError("denied", `the key is the systemd credential ${place.path}, which cannot be replaced there`, {
+        rule: "key file", remedy: "name the file that the credential is made from with --key-file (docs/key-rotation.md)",
+      });
+    }
+    return { path: await realpath(place.path), key };
+  }
+  throw new StewardError("not_found", `the key file ${places.at(-1)?.path ?? ""} is missing`, {
+    rule: "key file", remedy: "put it back from where it was saved, or name the file that holds the key with --key-file",
+  });
+}
+
+/** Files that another user makes could not be read by the daemon. */
+async function assertOwner(store: string): Promise<void> {
+  const user = process.geteuid?.();
+  const { uid } = await stat(store);
+  if (user === undefined || uid === user) return;
+  throw new StewardError("denied", `${store} belongs to user ${uid}, this is user ${user}`, {
+    rule: "user", remedy: `run it as Steward's user: sudo -u '#${uid}' steward rotate-key`,
+  });
+}
+
+async function unseal(env: Env, { path, key, store }: FoundKey & { readonly store: string }): Promise<Keyring> {
+  const { keyring } = env;
+  if (keyring === undefined) throw new StewardError("internal", `assertion failed: ${env.name} has sealed tables`);
+  // The first unseal of an empty store would make its keys.
+  if (Object.values(env.status().rows).every((rows) => rows === 0)) {
+    throw new StewardError("not_found", `the store of tokens ${store} is empty`, { rule: "initialized", remedy: "start the daemon; there is nothing to protect yet" });
+  }
+  try {
+    await keyring.unseal(key);
+    return keyring;
+  } catch (thrown) {
+    const error = toStewardError(thrown);
+    if (error.code !== "denied") throw error;
+    throw new StewardError("denied", `the key file ${path} does not hold the key of ${store}`, {
+      rule: "root key", remedy: "restore the key file that belongs to this state folder, or name it with --key-file", cause: error,
+    });
+  }
+}
+
+function auditRequest(ids: Ids): AuditRequest {
+  return {
+    id: ids.uuid(), operation: "update", path: AUDIT_PATH, mount: { point: "sys/", type: "system", accessor: "sys_house", class: "secret" },
+    token: undefined, data: undefined, remote: undefined, wrapTtlMs: undefined, granting: [], allowed: true,
+  };
+}
+
+/** Puts a new key in the place of the one that opens the store; both open it when this resolves. */
+async function exchange(keyring: Keyring, { path }: FoundKey, { ids, progress }: RotateKeyDeps): Promise<Uint8Array> {
+  const key = newKey(ids);
+  await changeFile(path, () => writeKeyBeside(path, key));
+  progress(`a new key is in ${path}.new`);
+  await keyring.offerRootKey(key);
+  progress("the store opens by either key");
+  await changeFile(path, () => replaceKey(path));
+  progress(`the new key is in ${path}`);
+  return key;
+}
+
+const FOLDER_REMEDY = "let this user write to its folder, or copy the key into a folder of this user, "
+  + "name the copy with --key-file, and put the new key back afterwards";
+
+async function changeFile(path: string, change: () => Promise<unknown>): Promise<void> {
+  try {
+    await change();
+  } catch (cause) {
+    await unlink(`${path}.new`).catch(() => undefined);
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    const error = toStewardError(cause);
+    const why = code === "" ? error.message : code;
+    const remedy = error.code === "disk_full" ? "free space on its disk and run it again" : FOLDER_REMEDY;
+    throw new StewardError(error.code, `the key file ${path} cannot be replaced (${why}); it still opens the store`, {
+      rule: "key file", remedy, cause,
+    });
+  }
+}
+
+interface Watch {
+  readonly signal: AbortSignal;
+  readonly progress: (line: string) => void;
+}
+
+/**
+ * The pages that a change frees keep what stood in them, the keyring as the former key wrapped it among that; a copy has the rows alone.
+ */
+async function copyStore(env: Env, directory: string, { signal, progress }: Watch): Promise<void> {
+  const folder = join(directory, COPY_FOLDER);
+  await mkdir(folder, { mode: 0o700 });
+  await env.backup(folder, signal);
+  progress("a copy of the store is made");
+}
+
+async function replaceStore(directory: string, store: string): Promise<void> {
+  const folder = join(directory, COPY_FOLDER);
+  await rm(`${store}-lock`, { force: true });
+  await rename(join(folder, `${tokensStore.name}.mdb`), store);
+  syncFolder(directory);
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,61 @@
+/**
+ * The data keys of an unsealed store: a new one on request, and the rows of older ones encrypted anew behind it, so that the keyring
+ * stays small. What a stop interrupts goes on with the next start.
+ */
+import { StewardError, toStewardError } from "../../../kernel/base/errors.ts";
+import type { Log } from "../../../kernel/base/log.ts";
+import type { Keyring, KeyringStatus } from "../../../kernel/state/types.ts";
+
+/** The data keys. */
+export interface KeyRotation {
+  status(): KeyringStatus;
+  /** Makes a data key, on disk when it resolves; what is written from then on has it. Throws as `Keyring.rotate` does. */
+  rotate(): Promise<void>;
+  /** Begins with what an earlier run left. */
+  start(): void;
+  /** Ends re-encryption between two changes. */
+  stop(): Promise<void>;
+}
+
+/** Over an unsealed keyring. */
+export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring; readonly log: Log }): KeyRotation {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const reencrypt = async (): Promise<void> => {
+    try {
+      // Another key may have come while the rows went through.
+      while (keyring.status().keys > 1) {
+        const rows = await keyring.reencrypt(stopping.signal);
+        log.info("rows of older data keys are encrypted anew, and those keys removed", { rows, term: keyring.status().term });
+      }
+    } catch (thrown) {
+      if (stopping.signal.aborted) return;
+      log.error("rows of older data keys could not all be encrypted anew; they stay readable", {
+        error: toStewardError(thrown), remedy: "PUT sys/rotate or a restart tries again",
+      });
+    }
+  };
+  const start = (): void => {
+    if (stopping.signal.aborted) return;
+    running ??= reencrypt().finally(() => (running = undefined));
+  };
+  return {
+    status: () => keyring.status(),
+    async rotate() {
+      await keyring.rotate();
+      start();
+    },
+    start() {
+      if (keyring.status().replacing) {
+        log.warn("the key of the store was replaced, and that did not end: what the former key opens may still be in the file", {
+          remedy: "stop Steward and run `steward rotate-key` again",
+        });
+      }
+      start();
+    },
+    async stop() {
+      stopping.abort(new StewardError("cancelled", "the secrets manager stops"));
+      await running;
+    },
+  };
+}
