@@ -4,7 +4,7 @@
  * lock call of its own), which reaches across containers that share the folder; and a name for the folder itself (`directory-name.ts`),
  * which stays when that file is deleted. The holder's process id stands beside it in `lock.pid`, for the message only.
  */
-import { chmodSync, lstatSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../base/errors.ts";
@@ -31,8 +31,7 @@ export interface DirectoryLock {
  * holder's process id when another process has it, `denied` or the like when the folder cannot be made or written.
  */
 export function lockStateDirectory(directory: string): DirectoryLock {
-  makeFolder(directory);
-  const advisory = makePrivate(directory);
+  const advisory = prepareFolder(directory);
   const name = holdName(directory);
   let lock: DatabaseSync;
   try {
@@ -60,14 +59,45 @@ export function assertUnlocked(directory: string): void {
   holdName(directory).release();
 }
 
-/** A folder of another owner keeps its mode. */
+function prepareFolder(directory: string): string | undefined {
+  try {
+    makeFolder(directory);
+    if (!statSync(directory).isDirectory()) throw Object.assign(new Error("is no folder"), { code: "ENOTDIR" });
+    return makePrivate(directory);
+  } catch (error) {
+    throw unusable(directory, error as NodeJS.ErrnoException);
+  }
+}
+
+/** A folder of another owner keeps its mode: a volume of Kubernetes with `fsGroup`, a share of a NAS. */
 function makePrivate(directory: string): string | undefined {
   try {
     chmodSync(directory, 0o700);
     return undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
-    return `the state folder ${directory} belongs to another user and keeps its permissions; other users may see the names of its files`;
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    const mode = (statSync(directory).mode & 0o777).toString(8).padStart(4, "0");
+    return `the state folder ${directory} belongs to another user and keeps its mode ${mode}; whoever may write to it may take files away`;
+  }
+}
+
+/** What the system said, as what it means for the folder and what helps. */
+function unusable(directory: string, error: NodeJS.ErrnoException): StewardError {
+  const code = error.code ?? "";
+  const [why, remedy] = meaningOf(code);
+  return new StewardError(["ENOSPC", "EDQUOT"].includes(code) ? "disk_full" : "denied", `the state folder ${directory} cannot be used: ${why} (${code || error.message})`, {
+    field: "state.directory", rule: "a folder that Steward may write to", remedy, cause: error,
+  });
+}
+
+function meaningOf(code: string): readonly [why: string, remedy: string] {
+  const elsewhere = "choose another folder with state.directory";
+  switch (code) {
+    case "EACCES": case "EPERM": return [`user ${process.geteuid?.() ?? "of this process"} may not write there`, `give the folder to that user, or ${elsewhere}`];
+    case "ENOTDIR": return ["it, or a part of its path, is a file", elsewhere];
+    case "EROFS": return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
+    case "ENOSPC": case "EDQUOT": return ["its disk is full", `free space, or ${elsewhere}`];
+    default: return ["no folder can be made there", elsewhere];
   }
 }
 
@@ -84,12 +114,22 @@ function takeFile(directory: string): DatabaseSync {
     throw new StewardError("denied", `${path} is no regular file, so the state folder cannot be locked`, { remedy: `remove ${path}` });
   }
   try {
+    makeLockFile(path);
+  } catch (error) {
+    throw unusable(directory, error as NodeJS.ErrnoException);
+  }
+  try {
     return takeThroughSqlite(path);
   } catch (error) {
     const code = (error as { errcode?: number }).errcode;
     if (code === SQLITE_BUSY) throw inUse(directory, readHolder(directory));
-    throw new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "let this user write to it", cause: error });
+    throw error instanceof StewardError ? error : new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "see that its file system has locks (a share of a NAS may not), or choose another folder with state.directory", cause: error });
   }
+}
+
+/** For this user alone: SQLite would let others read it. */
+function makeLockFile(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
 }
 
 function takeThroughSqlite(path: string): DatabaseSync {
