@@ -1,6 +1,6 @@
 /** The commands of docs/systemd.md, run as the service's user with the variables that systemd sets. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
@@ -53,11 +53,23 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     const where = place();
     chownSync(where.state, USER, USER);
     startOnce(where);
-    const [rootToken = "", check = "", backup = "", ...others] = commands;
+    const [rootToken = "", check = "", backup = "", rotateKey = "", ...others] = commands;
     expect(others).toEqual([]);
     expect(asService(rootToken, where)).toEqual({ code: 0, output: expect.stringMatching(/^hvs\.\S+\n$/) as string });
     expect(asService(check, where)).toEqual({ code: 0, output: expect.stringContaining(`${where.state}: all 4 stores are sound`) as string });
     expect(asService(backup, where)).toEqual({ code: 0, output: expect.stringContaining("complete: 3 stores") as string });
+    expect(asService(rotateKey, where)).toEqual({ code: 1, output: expect.stringContaining(`the key is the systemd credential ${where.credentials}/tokens.key`) as string });
+  });
+
+  it("rotate-key replaces a key that lies in the state folder", () => {
+    const where = place();
+    rmSync(join(where.credentials, "tokens.key"));
+    chownSync(where.state, USER, USER);
+    startOnce(where);
+    const former = readFileSync(join(where.state, "tokens.key"), "utf8");
+    expect(asService(commands.at(-1) ?? "", where)).toMatchObject({ code: 0 });
+    expect(readFileSync(join(where.state, "tokens.key"), "utf8")).not.toBe(former);
+    startOnce(where);
   });
 
   it("a state folder of another owner keeps its mode, our files are 0600, and a warning says so", () => {
