@@ -110,7 +110,8 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   if (method.json === undefined) return answer;
   const headers = { ...answer.headers, vary: "accept-encoding" };
   if (written === undefined) return { ...answer, headers };
-  return { ...answer, headers: { ...headers, ...(written.encoding === undefined ? {} : { "content-encoding": written.encoding }) }, body: written.pieces };
+  const encoded = written.encoding === undefined ? {} : { "content-encoding": written.encoding };
+  return { status: written.status ?? answer.status, headers: { ...headers, ...encoded, ...written.headers }, body: written.pieces };
 }
 
 function isWritten(json: string | Uint8Array | WrittenJson): json is WrittenJson {
@@ -193,7 +194,7 @@ export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): nu
 }
 
 async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
-  if (answer.status === 204) return { ...answer, body: "" };
+  if (answer.status === 204 || answer.status === 304) return { ...answer, body: "" };
   if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) }, body: "" };
   // Lets a stream that holds something already release it.
   await answer.body[Symbol.asyncIterator]().return?.();

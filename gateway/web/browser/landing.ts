@@ -8,6 +8,7 @@ import { now } from "./clock.ts";
 import { startDialogs } from "./dialogs.ts";
 import { liveBar, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
+import { createStatusSource } from "./status-source.ts";
 import { startTabs } from "./tabs.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
@@ -25,7 +26,7 @@ const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "ho
 let status: StatusJson | undefined;
 
 const poller = createPoller<StatusJson>({
-  fetch: fetchStatus, now, visible: () => document.visibilityState === "visible",
+  fetch: createStatusSource(), now, visible: () => document.visibilityState === "visible",
   answered: (answer) => {
     status = answer;
     draw();
@@ -53,15 +54,6 @@ function drawAge(): void {
   const shownAtMs = poller.state.answeredAtMs ?? performance.timeOrigin;
   if (status !== undefined) render(liveBar(poller.state, shownAtMs, now()), live);
   render(staleBanner(poller.state, shownAtMs, now()), stale);
-}
-
-async function fetchStatus(signal: AbortSignal): Promise<StatusJson> {
-  const answer = await fetch("/api/status.json", { signal, cache: "no-store" }).catch((thrown: unknown) => {
-    throw new Error(signal.aborted ? "The server takes too long to answer." : "The server does not answer.", { cause: thrown });
-  });
-  if (answer.status === 401 || answer.status === 403) throw new Error("The server no longer lets this page read: load it again to sign in.");
-  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
-  return await answer.json() as StatusJson;
 }
 
 async function purge(): Promise<void> {
