@@ -1,10 +1,10 @@
 /** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
 import { create, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import { createAssets } from "../../gateway/web/assets.ts";
+import { pageAssets } from "../../gateway/web/assets.ts";
 import type { ArchiveFacts, HouseFacts, TokenFacts } from "../../gateway/web/landing/house.ts";
 import { parseStatus } from "../../gateway/web/landing/read-status.ts";
-import { LANDING_MODULES, landingRoutes } from "../../gateway/web/landing/route.ts";
+import { landingRoutes, type LandingOptions } from "../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../gateway/web/landing/status.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { AnalysisService } from "../gen/steward/dedup/v1/analysis_pb.ts";
@@ -32,9 +32,9 @@ export interface LandingPlace {
 const OUT_OF_SERVICE = { state: "bad", word: "out of service" } as const;
 
 /** The page and what it loads. */
-export function landingPage({ monitor, dedup, tokens, refusing, clock }: LandingPlace, options: { readonly demo: boolean; readonly version: string }): readonly PlainRoute[] {
+export function landingPage({ monitor, dedup, tokens, refusing, clock }: LandingPlace, options: LandingOptions): readonly PlainRoute[] {
   return landingRoutes({
-    clock, assets: createAssets(LANDING_MODULES),
+    clock, assets: pageAssets(),
     ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
     house: async (signal): Promise<HouseFacts> => ({
       archive: refusing?.dedup === true ? { ...OUT_OF_SERVICE, documents: 0, groups: 0, pending: 0 } : dedup && await archiveFacts(dedup, signal),

@@ -54,7 +54,7 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
     },
     auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
     trustedProxies: config.get(gatewayTrustedProxies),
-    log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
+    log: log.child("gateway"), clock: systemClock, ids: systemIds, observe: telemetry.observe, landing, pages: { demo: house.configuration.demo.demo, version: stewardVersion() }, adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
 
@@ -65,8 +65,8 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
     ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock: systemClock, version: stewardVersion() })]),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
-      ? [indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock: systemClock }, { demo: demo.demo, version: stewardVersion() })),
+      ? [indexRoute({ demo: demo.demo, version: stewardVersion(), documents: documents !== undefined, tokens: vault !== undefined })]
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock: systemClock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
   ];
 }
 

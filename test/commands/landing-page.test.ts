@@ -59,13 +59,13 @@ describe("what the landing page tells of the tokens", () => {
 describe("the landing page of a house", () => {
   it("stands when every service is off", async () => {
     const [page] = landingPage({ clock: systemClock }, { demo: false, version: "1.2.3" });
-    const answer = await page?.handle({ query: new URLSearchParams() } as PlainRequest, createCall({ signal, requestId: "r" }));
+    const answer = await page?.handle({ query: new URLSearchParams(), headers: {} } as Partial<PlainRequest> as PlainRequest, createCall({ signal, requestId: "r" }));
     expect(answer?.body).toContain("services.dedup: true");
   });
 
   it("says that a monitor which does not run does not answer", async () => {
     const [page] = landingPage({ clock: systemClock, monitor: { component: { call: () => Promise.reject(new Error("the monitor does not run")) } } }, { demo: false, version: "1.2.3" });
-    const answer = await page?.handle({ query: new URLSearchParams() } as PlainRequest, createCall({ signal, requestId: "r" }));
+    const answer = await page?.handle({ query: new URLSearchParams(), headers: {} } as Partial<PlainRequest> as PlainRequest, createCall({ signal, requestId: "r" }));
     expect(answer?.body).toContain("the monitor does not run");
   });
 });

@@ -22,7 +22,7 @@ const TICK_MS = 1_000;
 const app = element("app");
 const live = element("live");
 const stale = element("stale");
-const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "house" | "houseAtMs">;
+const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "house" | "houseAtMs" | "api">;
 let status: StatusJson | undefined;
 
 const poller = createPoller<StatusJson>({

@@ -42,4 +42,6 @@ export interface LandingFacts {
   readonly house: HouseFacts;
   /** When the house was asked, in milliseconds since 1970. */
   readonly houseAtMs: number;
+  /** The listener serves the APIs and their reference: cards may link to them. */
+  readonly api?: boolean;
 }

@@ -16,8 +16,8 @@ const document = fc.record({
   provider: word, healthReasons: fc.array(word, { maxLength: 2 }), services: fc.dictionary(word, word, { maxKeys: 3 }),
   networks: fc.array(network, { maxLength: 2 }), metrics: fc.array(fc.record({ name: word, series: fc.nat(3) }), { maxLength: 3 }),
   generatedAt: fc.option(fc.nat(9).map((seconds) => timestampFromMs(seconds * 1000)), { nil: undefined }),
-  runtime: fc.option(fc.record({ numGc: fc.nat(3), heapAllocSeries: fc.array(fc.nat(3).map(BigInt), { maxLength: 3 }) }), { nil: undefined }),
-}).map(({ generatedAt, runtime, ...rest }): Status => create(StatusSchema, { ...rest, ...(generatedAt && { generatedAt }), ...(runtime && { runtime }) } as Partial<Status>));
+  runtime: fc.option(fc.record({ numGc: fc.nat(3).map(BigInt), heapAllocSeries: fc.array(fc.nat(3).map(BigInt), { maxLength: 3 }) }), { nil: undefined }),
+}).map(({ generatedAt, runtime, ...rest }): Status => create(StatusSchema, { ...rest, ...(generatedAt === undefined ? {} : { generatedAt }), ...(runtime === undefined ? {} : { runtime }) }));
 
 const plain = (status: Status): unknown => JSON.parse(JSON.stringify(plainMessage(StatusSchema, status)));
 

@@ -67,7 +67,7 @@ describe("The status for a client that has one already", () => {
   const text = ({ pieces }: WrittenJson): string => Buffer.concat(pieces).toString();
   const tagOf = ({ headers }: WrittenJson): string => headers?.["etag"] ?? "no tag";
   /** Each document is the next number; a new one for each look. */
-  function counting(): { readonly service: BoundService; next(): Promise<void> } {
+  function counting(): { readonly service: BoundService; readonly next: () => Promise<void> } {
     const clock = createManualClock();
     let number = 0;
     const build = (): Promise<Status> => Promise.resolve(create(StatusSchema, { ...long, devices: long.devices, refreshMs: (number += 1) }));

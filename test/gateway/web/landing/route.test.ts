@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { createAssets } from "../../../../gateway/web/assets.ts";
+import { pageAssets } from "../../../../gateway/web/assets.ts";
 import { parseStatus, readStatus } from "../../../../gateway/web/landing/read-status.ts";
-import { LANDING_MODULES, landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
+import { landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
 import { Health, StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
@@ -10,7 +10,7 @@ import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { startGateway } from "../../start-gateway.ts";
 import { fullStatus, healthyStatus, house } from "../fixtures/status.ts";
 
-const assets = createAssets(LANDING_MODULES);
+const assets = pageAssets();
 
 async function start(deps: Partial<LandingDeps>, demo = false, auth: Parameters<typeof startGateway>[0] = {}): Promise<string> {
   return (await startGateway({ services: [], plain: landingRoutes({ house: () => house, assets, clock: systemClock, ...deps }, { demo, version: "1.2.3" }), ...auth })).url;
