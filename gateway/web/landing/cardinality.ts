@@ -71,7 +71,7 @@ function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageStat
       { key: "metric", title: "Metric", text: ({ metric, exposition_name }) => `${metric} ${exposition_name}`, order: ({ metric }) => metric, cell: ({ metric, exposition_name }) => names(metric, exposition_name) },
       { key: "current", title: "Now", figure: true, order: ({ current }) => current, cell: ({ current }) => formatCount(current) },
       { key: "delta", title: "Change", figure: true, order: ({ delta_pct }) => delta_pct, cell: ({ delta_pct }) => `${delta_pct > 0 ? "+" : ""}${formatNumber(delta_pct)} %` },
-      { key: "line", title: "Course", cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
+      { key: "line", title: "Course", order: ({ series: points }) => Math.max(...points) - Math.min(...points), cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
     ],
   }, state);
 }

@@ -22,13 +22,13 @@ export function deliveryTable({ delivery }: StatusJson, state: PageState): View 
   return table({
     id: "delivery", what: "signals", rows: delivery, keyOf: ({ signal }) => signal, empty: "Nothing is exported.",
     columns: [
-      { key: "signal", title: "Signal", cell: ({ signal }) => html`<strong>${signal}</strong>` },
-      { key: "state", title: "State", cell: (each) => html`<span>${stateText(...deliveryState(each))}${each.last_error_class === undefined ? undefined : html`<small class=${each.consecutive_failures > 0 ? "error" : undefined}>last error: ${formatWord(each.last_error_class)}</small>`}</span>` },
-      { key: "ok", title: "Last success", cell: ({ last_success_at }) => moment(last_success_at, state) },
-      { key: "failed", title: "Last failure", cell: ({ last_failure_at }) => moment(last_failure_at, state) },
-      { key: "exports", title: "Exports", figure: true, cell: ({ exports }) => formatCount(exports) },
-      { key: "failures", title: "Failures", figure: true, cell: ({ failures }) => formatCount(failures) },
-      { key: "took", title: "Took", figure: true, cell: ({ last_duration_ms }) => formatMilliseconds(last_duration_ms) },
+      { key: "signal", title: "Signal", text: ({ signal }) => signal, cell: ({ signal }) => html`<strong>${signal}</strong>` },
+      { key: "state", title: "State", text: (each) => `${deliveryState(each)[1]} ${each.last_error_class ?? ""}`, cell: (each) => html`<span>${stateText(...deliveryState(each))}${each.last_error_class === undefined ? undefined : html`<small class=${each.consecutive_failures > 0 ? "error" : undefined}>last error: ${formatWord(each.last_error_class)}</small>`}</span>` },
+      { key: "ok", title: "Last success", order: ({ last_success_at }) => last_success_at ?? "", cell: ({ last_success_at }) => moment(last_success_at, state) },
+      { key: "failed", title: "Last failure", order: ({ last_failure_at }) => last_failure_at ?? "", cell: ({ last_failure_at }) => moment(last_failure_at, state) },
+      { key: "exports", title: "Exports", figure: true, order: ({ exports }) => exports, cell: ({ exports }) => formatCount(exports) },
+      { key: "failures", title: "Failures", figure: true, order: ({ failures }) => failures, cell: ({ failures }) => formatCount(failures) },
+      { key: "took", title: "Took", figure: true, order: ({ last_duration_ms }) => last_duration_ms, cell: ({ last_duration_ms }) => formatMilliseconds(last_duration_ms) },
     ],
   }, state);
 }
@@ -91,10 +91,10 @@ export function certificates({ tls_certificates: rows }: StatusJson, state: Page
   return part("Certificates", table({
     id: "certificates", what: "certificates", rows, keyOf: ({ name }) => name, empty: "",
     columns: [
-      { key: "name", title: "Listener", cell: ({ name }) => html`<strong>${name}</strong>` },
-      { key: "valid", title: "Valid", cell: ({ not_before, not_after }) => html`<span>until ${moment(not_after, state)}<small>since ${moment(not_before, state)}</small></span>` },
-      { key: "print", title: "SHA-256", cell: ({ fingerprint }) => html`<code class="long">${fingerprint}</code>` },
-      { key: "reload", title: "Reloaded", cell: (each) => html`<span>${moment(each.last_reload_at, state)}${each.last_reload_failure_at === undefined ? undefined : html`<small class="error">failed ${moment(each.last_reload_failure_at, state)}</small>`}${each.last_reload_failure_reason === undefined || each.last_reload_failure_reason === "" ? undefined : html`<small class="error">${each.last_reload_failure_reason}</small>`}</span>` },
+      { key: "name", title: "Listener", text: ({ name }) => name, cell: ({ name }) => html`<strong>${name}</strong>` },
+      { key: "valid", title: "Valid", order: ({ not_after }) => not_after ?? "", cell: ({ not_before, not_after }) => html`<span>until ${moment(not_after, state)}<small>since ${moment(not_before, state)}</small></span>` },
+      { key: "print", title: "SHA-256", text: ({ fingerprint }) => fingerprint, cell: ({ fingerprint }) => html`<code class="long">${fingerprint}</code>` },
+      { key: "reload", title: "Reloaded", order: ({ last_reload_at }) => last_reload_at ?? "", cell: (each) => html`<span>${moment(each.last_reload_at, state)}${each.last_reload_failure_at === undefined ? undefined : html`<small class="error">failed ${moment(each.last_reload_failure_at, state)}</small>`}${each.last_reload_failure_reason === undefined || each.last_reload_failure_reason === "" ? undefined : html`<small class="error">${each.last_reload_failure_reason}</small>`}</span>` },
     ],
   }, state));
 }

@@ -107,7 +107,7 @@ describe.skipIf(chromiumPath === undefined)("the landing page in a real browser"
     await filter.pressSequentially("-12");
     expect(await page.getByRole("table", { name: "devices" }).locator("tbody tr").count()).toBe(1);
     await filter.fill("");
-    const head = page.getByRole("table", { name: "devices" }).getByRole("link", { name: "System" });
+    const head = page.getByRole("table", { name: "devices" }).getByRole("button", { name: "System" });
     await head.click();
     await head.click();
     expect(await page.getByRole("columnheader", { name: "System" }).first().getAttribute("aria-sort")).toBe("descending");
