@@ -23,6 +23,8 @@ export function heedAddress(changed: () => void): void {
     if (link.dataset["tab"] === undefined) history.replaceState(null, "", `${to.pathname}${to.search}${to.hash}`);
     else if (to.hash !== location.hash) history.pushState(null, "", `${location.pathname}${location.search}${to.hash}`);
     changed();
+    // A link from elsewhere on the page opens a panel that may be out of sight.
+    if (link.dataset["tab"] !== undefined && link.closest('[role="tablist"]') === null) document.getElementById(link.dataset["tab"])?.scrollIntoView();
   });
   document.addEventListener("input", (event) => {
     if (!(event.target instanceof HTMLInputElement)) return;

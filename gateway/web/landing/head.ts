@@ -70,7 +70,7 @@ function networkCard({ status, problem }: LandingFacts, state: PageState): View 
   const { collectors } = status;
   const links = [...(status.flow_store.enabled ? [{ href: "/flows", label: "Flows" }] : []), ...(status.event_store.enabled ? [{ href: "/events", label: "Events" }] : [])];
   return card({
-    title: "Network", state: collecting(status), links,
+    title: "Network", href: "#inventory", state: collecting(status), links,
     body: [
       figures([{ label: "Devices", value: formatCount(status.device_cache.devices) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: status.cardinality.available || status.cardinality.total > 0 ? formatCount(status.cardinality.total) : "–" }]),
       collectors.length === 0 ? html`<p class="note">Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}Devices read ${moment(newest(status), state)}.</p>`,
@@ -94,10 +94,10 @@ function newest({ collectors }: StatusJson): string | undefined {
   return collectors.filter(({ name }) => name === "devices").map(({ last_success_at }) => last_success_at ?? "").sort().at(-1);
 }
 
-function archiveCard({ house: { archive }, status, houseAtMs }: LandingFacts, state: PageState): View {
+function archiveCard({ house: { archive }, status, houseAtMs, api = true }: LandingFacts, state: PageState): View {
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
-    title: "Archive", state: stateNow(archive, status?.services["dedup"]),
+    title: "Archive", ...(api ? { href: "/api/v1/duplicates" } : {}), state: stateNow(archive, status?.services["dedup"]),
     body: [
       figures([{ label: "Documents", value: formatCount(archive.documents) }, { label: "Groups", value: formatCount(archive.groups) }, { label: "To review", value: formatCount(archive.pending) }]),
       html`<p class="note">Synced ${moment(archive.lastSyncAt, state)}, analysed ${moment(archive.lastAnalysisAt, state)}.${asOf(houseAtMs, state)}</p>`,
@@ -105,10 +105,10 @@ function archiveCard({ house: { archive }, status, houseAtMs }: LandingFacts, st
   });
 }
 
-function tokensCard({ house: { tokens }, status, houseAtMs }: LandingFacts, state: PageState): View {
+function tokensCard({ house: { tokens }, status, houseAtMs, api = true }: LandingFacts, state: PageState): View {
   if (tokens === undefined) return offCard("Tokens", "tokens");
   return card({
-    title: "Tokens", state: stateNow(tokens, status?.services["tokens"]),
+    title: "Tokens", ...(api ? { href: "/docs#group-tokens_EngineService" } : {}), state: stateNow(tokens, status?.services["tokens"]),
     body: [
       figures([{ label: "Live leases", value: formatCount(tokens.leases) }, { label: "Mounts", value: formatCount(tokens.mounts) }, { label: "Irrevocable", value: formatCount(tokens.irrevocable) }]),
       html`<p class="note">Below <code>/v1</code>, for any Vault client.${asOf(houseAtMs, state)}</p>`,
