@@ -116,7 +116,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
   const assets = pageAssets();
   const described = describeRoutes(methodTable(services, plain), comments, () => frame);
   const table = methodTable(services, [...plain, assets.route, ...described], (route) => isServedBy(surface, landing, route));
-  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, (path) => table.match("GET", path).kind === "found");
+  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, { home: surface === "house" ? "Overview" : "Status", serves: (path) => table.match("GET", path).kind === "found" });
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
   const conversations = createReflection([...descs, health.desc]);
   const trusted = createTrustedProxies(deps.trustedProxies ?? []);

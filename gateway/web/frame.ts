@@ -29,11 +29,16 @@ export interface Frame {
   answer(page: FramedPage, request: RequestHeaders): Promise<PlainAnswer>;
 }
 
-const LINKS = [{ href: "/", label: "Status" }, { href: "/docs", label: "API" }] as const;
+/** Where the pages are, and what is at `/` of this listener. */
+export interface FrameOptions {
+  readonly home: "Status" | "Overview";
+  /** Whether this listener has a page at a path. */
+  serves(path: string): boolean;
+}
 
-/** `serves` tells which paths have a page. */
-export function createFrame({ demo, version }: PageFacts, assets: Assets, serves: (path: string) => boolean): Frame {
-  const nav = LINKS.filter(({ href }) => serves(href));
+/** Creates the frame of one listener. */
+export function createFrame({ demo, version }: PageFacts, assets: Assets, options: FrameOptions): Frame {
+  const nav = [{ href: "/", label: options.home }, { href: "/docs", label: "API" }].filter(({ href }) => options.serves(href));
   return {
     answer: ({ here, anybody = false, ...page }, request) => pageAnswer({ ...page, demo, version: anybody ? "" : version, nav: nav.map((link) => ({ ...link, here: link.href === here })) }, assets, request),
   };

@@ -172,7 +172,7 @@ describe.skipIf(chromiumPath === undefined)("the daemon's pages in a real browse
     expect(complaints).toEqual([]);
     expect((await page.goto(`${daemon.url}/nowhere`))?.status()).toBe(404);
     await page.getByRole("button", { name: "Colours: System" }).click();
-    await page.getByRole("link", { name: "status page" }).click();
+    await page.getByRole("link", { name: "start page" }).click();
     await page.getByRole("heading", { name: "Archive" }).waitFor();
   });
 
