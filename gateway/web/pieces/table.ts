@@ -95,19 +95,22 @@ function tools<T>({ id, what, rows }: TableOptions<T>, { rows: drawn, matching }
   return html`<div class="tools"><label class="filter scripted"><span class="sr">Filter ${what}</span><input type="search" data-param=${`${id}.q`} value=${params.get(`${id}.q`) ?? ""} placeholder=${`Filter ${what}`} autocomplete="off" spellcheck="false" /></label><span class="count" role="status">${count}</span></div>`;
 }
 
-function headCell<T>(id: string, { key, title, order, text, figure }: Column<T>, state: PageState): View {
+function headCell<T>(id: string, column: Column<T>, state: PageState): View {
+  const { key, title, figure = false } = column;
   const sort = state.params.get(`${id}.sort`);
   const direction = sort === key ? "ascending" : sort === `-${key}` ? "descending" : undefined;
   const next = direction === undefined ? key : direction === "ascending" ? `-${key}` : undefined;
-  const sortable = order !== undefined || text !== undefined;
-  return html`<th scope="col" class=${figure === true ? "figure" : undefined} aria-sort=${direction}>${sortable ? sortControl([title, direction], linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`), state) : title}</th>`;
+  const href = linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`);
+  const mark = html`<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span>`;
+  // Beside a figure's title the mark stands on the left, so that title and figures end at the same edge.
+  const label = figure ? [mark, title] : [title, mark];
+  const sortable = column.order !== undefined || column.text !== undefined;
+  return html`<th scope="col" class=${figure ? "figure" : undefined} aria-sort=${direction}>${sortable ? sortControl(label, href, state) : title}</th>`;
 }
 
 /** A button where the browser draws the page; a link to the page in that order where the server does, which needs no script. */
-function sortControl([title, direction]: readonly [string, "ascending" | "descending" | undefined], href: string, { panel }: PageState): View {
-  const sign = html`<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span>`;
-  if (panel === undefined) return html`<a href=${href}>${title}${sign}</a>`;
-  return html`<button type="button" class="sort" data-stay data-href=${href}>${title}${sign}</button>`;
+function sortControl(label: Child, href: string, { panel }: PageState): View {
+  return panel === undefined ? html`<a href=${href}>${label}</a>` : html`<button type="button" class="sort" data-stay data-href=${href}>${label}</button>`;
 }
 
 function more<T>({ id, what }: TableOptions<T>, { rows, matching }: Shown<T>, state: PageState): View | undefined {
