@@ -98,7 +98,9 @@ function headCell<T>(id: string, { key, title, order, figure }: Column<T>, state
   const sort = state.params.get(`${id}.sort`);
   const direction = sort === key ? "ascending" : sort === `-${key}` ? "descending" : undefined;
   const next = direction === undefined ? key : direction === "ascending" ? `-${key}` : undefined;
-  const label = order === undefined ? title : html`<a data-stay href=${linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`)}>${title}<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span></a>`;
+  // Beside a figure's title the mark stands on the left, so that title and figures end at the same edge.
+  const mark = html`<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span>`;
+  const label = order === undefined ? title : html`<a data-stay href=${linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`)}>${figure === true ? [mark, title] : [title, mark]}</a>`;
   return html`<th scope="col" class=${figure === true ? "figure" : undefined} aria-sort=${direction}>${label}</th>`;
 }
 

@@ -32,6 +32,6 @@ describe("moments for people", () => {
 
 describe("words of the API", () => {
   it("are written as people write them", () => {
-    expect([formatWord("transient_failure"), formatAuth("apikey"), formatAuth(""), formatAuth("workload_identity")]).toEqual(["transient failure", "API key", "none", "workload identity"]);
+    expect([formatWord("transient_failure"), formatAuth("apikey"), formatAuth(""), formatAuth("workload_identity")]).toEqual(["transient failure", "API key", "none configured", "workload identity"]);
   });
 });
