@@ -22,6 +22,7 @@ export interface ProcessHealth {
 }
 
 const RESTARTED = "it is started again by itself; the log says what ended it";
+const DOWN = "the log says what ended it; restart Steward";
 const PORT = (key: string): string => `end what holds the port, or set ${key} to another address; Steward tries again by itself`;
 const CONFIG = "#config";
 
@@ -35,19 +36,18 @@ const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
   tokens: { remedy: "", link: "/v1/sys/health" },
   backups: { remedy: "the log says why; once that is mended, `steward backup` makes one now", link: "/readyz?verbose=1" },
 };
-const OTHER: Pick<Problem, "remedy" | "link"> = { remedy: RESTARTED, link: "/readyz?verbose=1" };
+const OTHER = "/readyz?verbose=1";
 
 /** The monitor is not among them: it judges its own parts, and where it does not answer its page says so. */
 export function processProblems({ states, stores }: ProcessHealth): Problem[] {
-  const state: Problem[] = stores.ok ? [] : [problem("state", stores.reason ?? "a store is not well", stores.remedy)];
-  const components = states.filter(isTroubled).map(({ name, phase, reason, remedy }) => problem(name, reason ?? phase, remedy));
+  const state: Problem[] = stores.ok ? [] : [problem("state", stores.reason ?? "a store is not well", stores.remedy ?? ADVICE["state"]?.remedy ?? "")];
+  const components = states.filter(isTroubled).map(({ name, phase, reason, remedy }) => problem(name, reason ?? phase, remedy ?? ADVICE[name]?.remedy ?? (phase === "failed" ? DOWN : RESTARTED)));
   const follows = ({ reason }: Problem): boolean => state.some((cause) => saysOf(cause.reason).endsWith(saysOf(reason)));
   return [...state, ...components.filter((each) => !follows(each))];
 }
 
-function problem(part: string, reason: string, own: string | undefined): Problem {
-  const { remedy, link } = ADVICE[part] ?? OTHER;
-  return { part, reason: `component ${part}: ${reason}`, remedy: own ?? remedy, link };
+function problem(part: string, reason: string, remedy: string): Problem {
+  return { part, reason: `component ${part}: ${reason}`, remedy, link: ADVICE[part]?.link ?? OTHER };
 }
 
 /** Export that fails is among the monitor's findings by signal; of telemetry only a thread that stays down is left. */

@@ -63,13 +63,19 @@ function stateCell(each: Collector, state: PageState): View {
 function freshCell(each: Collector, state: PageState): View {
   const [fresh, word] = FRESHNESS[each.freshness_state];
   const { checkpoint } = each;
-  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<time datetime=${each.last_success_at} title=${exactly(each, state)}>${formatWords(each.freshness ?? "some time")} old</time>`}</small>
+  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<time datetime=${each.last_success_at} title=${exactly(each, state)}>${freshAge(each, state)} old</time>`}</small>
     ${checkpoint === undefined || checkpoint === null ? undefined : html`<small>read up to ${moment(checkpoint.high_water_mark, state)}, lag ${duration(checkpoint.lag, checkpoint.lag_seconds)}${checkpoint.stuck ? html`<strong>, stuck</strong>` : ""}</small>`}</span>`;
 }
 
-function exactly({ last_success_at: at, freshness_seconds }: Collector, { zone }: PageState): string {
+/** By the time of the last success, so that it goes on with the other ages of the page. */
+function freshAge({ last_success_at: at, freshness }: Collector, { nowMs }: PageState): string {
   const timeMs = Date.parse(at ?? "");
-  return `${Number.isNaN(timeMs) ? "" : `${formatMoment(timeMs, zone)}, `}${freshness_seconds} s`;
+  return Number.isNaN(timeMs) ? formatWords(freshness ?? "some time") : formatSeconds((nowMs - timeMs) / 1000);
+}
+
+function exactly({ last_success_at: at, freshness = "", freshness_seconds }: Collector, { zone }: PageState): string {
+  const timeMs = Date.parse(at ?? "");
+  return `${Number.isNaN(timeMs) ? "" : `${formatMoment(timeMs, zone)}, `}${freshness === "" ? "" : `${freshness}, `}${freshness_seconds} s`;
 }
 
 function discovery(node: NodeDiscovery, state: PageState): Child {
