@@ -145,11 +145,11 @@ function asOf({ houseAtMs }: LandingFacts, { nowMs }: PageState): Child {
 }
 
 /** As the health of the process has the service now; its own word came with the page and may be older. */
-function serviceNow(facts: LandingFacts, service: string, told: { readonly state: State; readonly word: string }): readonly [State, string] {
+function serviceNow(facts: LandingFacts, service: string, loaded: { readonly state: State; readonly word: string }): readonly [State, string] {
   const phase = facts.status?.services[service];
-  const troubled = problemsOf(facts).some(({ part }) => part === service) || (phase !== undefined && TROUBLED.has(phase));
-  if (troubled) return ["bad", told.state === "good" || told.state === "unknown" ? phase === undefined || !TROUBLED.has(phase) ? "degraded" : PHASES[phase] ?? phase : told.word];
-  return told.state === "bad" && phase !== undefined ? ["good", phase] : [told.state, told.word];
+  const trouble = phase !== undefined && TROUBLED.has(phase) ? PHASES[phase] ?? phase : problemsOf(facts).some(({ part }) => part === service) ? "degraded" : undefined;
+  if (trouble !== undefined) return ["bad", loaded.state === "bad" ? loaded.word : trouble];
+  return loaded.state === "bad" && phase !== undefined ? ["good", phase] : [loaded.state, loaded.word];
 }
 
 /** Phases of a component that does not do all of its work. */
