@@ -13,6 +13,7 @@ import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { supportBundleRoute } from "../monitor/support-bundle.ts";
 import { adminPlace, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
+import type { ProcessHealth } from "./health.ts";
 import { indexRoute } from "./index-page.ts";
 import { landingPage } from "./landing-page.ts";
 import type { PlacedMonitor } from "./monitor.ts";
@@ -34,6 +35,8 @@ export interface ServedHouse {
   readonly monitor: PlacedMonitor | undefined;
   readonly dedup?: Dedup;
   readonly documents?: Service;
+  /** What the page's health is read from. */
+  readonly health: () => ProcessHealth;
 }
 
 /** What a listener serves of it; to be asked once every service runs. */
@@ -66,7 +69,7 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock: systemClock, version: stewardVersion() })]),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
       ? [indexRoute({ demo: demo.demo, version: stewardVersion(), documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock: systemClock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, health: house.health, clock: systemClock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
   ];
 }
 

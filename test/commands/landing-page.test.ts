@@ -37,7 +37,7 @@ describe("what the landing page tells of the archive", () => {
   });
 
   it("is that it is unwell when a store is, or it cannot answer", async () => {
-    expect(await archiveFacts({ ...documents(), healthy: () => false }, signal)).toMatchObject({ state: "bad", word: "a store is not well", documents: 0 });
+    expect(await archiveFacts({ ...documents(), healthy: () => false }, signal)).toMatchObject({ state: "bad", word: "a store is not well", documents: undefined });
     expect(await archiveFacts(documents({ getSyncStatus: refuse }), signal)).toMatchObject({ state: "bad", word: "does not answer" });
   });
 });
@@ -51,8 +51,8 @@ describe("what the landing page tells of the tokens", () => {
   });
 
   it("asks for a look at leases that cannot be ended, and at a store that is sealed", () => {
-    expect(tokenFacts(tokens({ leases: 5, due: 0, irrevocable: 2, orphans: 0, stored: 2 }))).toMatchObject({ state: "notice", irrevocable: 2 });
-    expect(tokenFacts(tokens(undefined))).toMatchObject({ state: "notice", word: "sealed" });
+    expect(tokenFacts(tokens({ leases: 5, due: 0, irrevocable: 2, orphans: 0, stored: 2 }))).toMatchObject({ state: "bad", irrevocable: 2 });
+    expect(tokenFacts(tokens(undefined))).toEqual({ state: "bad", word: "sealed", leases: undefined, mounts: undefined, irrevocable: undefined });
   });
 });
 

@@ -5,8 +5,8 @@ import type { PageState } from "../page-state.ts";
 import { keyValues, words } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { table } from "../pieces/table.ts";
-import { duration } from "../pieces/time.ts";
 import { deviceTable } from "./devices.ts";
+import { deviceCount, devicesRead } from "./overview.ts";
 import type { Scope } from "./scope.ts";
 import type { LogEvent, Metric, StatusJson } from "./status.ts";
 import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
@@ -15,7 +15,7 @@ import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
 export function inventoryPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   const { device_cache: cache } = scope;
   return [
-    part("Devices", deviceTable(scope.devices, state), html`<span>${formatCount(cache.devices)} remembered, read ${duration(cache.age, cache.age_seconds)} ago.</span>`),
+    part("Devices", deviceTable(scope.devices, state), html`<span>${deviceCount(cache)} remembered, ${devicesRead(cache)}.</span>`),
     html`<div class="columns">${flowStore(status.flow_store)}${eventStore(status.event_store)}${reverseDns(status.reverse_dns, state)}${geoip(status.geoip, state)}
       ${part("Records seen before", keyValues(status.dedup_sets.map(({ name, len, capacity }) => [name, `${formatCount(len)} of ${formatCount(capacity)}`] as const)), "What came twice is dropped once.")}</div>`,
     part("Metrics", metrics(status.metrics, state), "Everything that can be exported."),

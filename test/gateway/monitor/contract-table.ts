@@ -198,4 +198,4 @@ log_records_per_sec_series[],metric_points_per_sec_series[] number`),
 ];
 
 /** What Steward adds to the contract's status (RESOLUTIONS §2, Status page, Demo). */
-export const additions: readonly ContractRow[] = table("", "services object\nservices{} string\nservice.demo boolean ?");
+export const additions: readonly ContractRow[] = table("", "services object\nservices{} string\nservice.demo boolean ?\nhealth_problems list ?\nhealth_problems[].part,health_problems[].reason string\nhealth_problems[].remedy,health_problems[].link string ?");

@@ -16,6 +16,10 @@ async function start(deps: Partial<LandingDeps>, demo = false, auth: Parameters<
   return (await startGateway({ services: [], plain: landingRoutes({ house: () => house, assets, clock: systemClock, ...deps }, { demo, version: "1.2.3", ...options }), ...auth })).url;
 }
 
+function cardOf(body: string, title: string): string {
+  return body.split('<section class="card">').find((each) => each.includes(`<h2>${title}</h2>`)) ?? "";
+}
+
 describe("the landing page's route", () => {
   it("answers with a page that may load nothing from elsewhere and run nothing inline", async () => {
     const answer = await fetch(await start({ status: () => Promise.resolve(fullStatus()) }));
@@ -102,12 +106,21 @@ describe("the landing page's route", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it("is not well while another service is not, whatever the monitor finds", async () => {
-    const tokens = { state: "notice" as const, word: "sealed", leases: 0, mounts: 0, irrevocable: 0 };
-    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, tokens }) }))).text();
-    for (const text of ["<strong>Needs a look</strong>", "tokens: sealed"]) expect(body).toContain(text);
-    const broken = await (await fetch(await start({ status: () => Promise.resolve({ ...healthyStatus(), services: { dedup: "failed" } }) }))).text();
-    for (const text of ["<strong>Degraded</strong>", "archive: failed"]) expect(broken).toContain(text);
+  it("is degraded while another service is, whatever the monitor finds: why, what to do and where to read on; and its card says so in the same colour", async () => {
+    const problems = [{ part: "tokens", reason: "component tokens: sealed", remedy: "give the key to sys/unseal", link: "/v1/sys/health" }];
+    const tokens = { state: "bad" as const, word: "sealed", leases: undefined, mounts: undefined, irrevocable: undefined };
+    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, tokens, problems }) }))).text();
+    for (const text of ["<strong>Degraded</strong>", "component tokens: sealed", "give the key to sys/unseal", '<a href="/v1/sys/health">']) expect(body).toContain(text);
+    expect(cardOf(body, "Tokens")).toMatch(/badge bad.*sealed.*Live leases<\/dt><dd>–<.*Mounts<\/dt><dd>–<.*Irrevocable<\/dt><dd>–</);
+    expect(cardOf(body, "Archive")).toMatch(/badge good/);
+    const off = await (await fetch(await start({ house: () => ({ ...house, tokens, problems }) }))).text();
+    for (const text of ["<strong>Degraded</strong>", "give the key to sys/unseal"]) expect(off).toContain(text);
+  });
+
+  it("leads with a link to nowhere but its own origin", async () => {
+    const problems = ["//elsewhere.example", "https://elsewhere.example", "javascript:alert(1)", "#collectors"].map((link) => ({ part: "x", reason: link, link }));
+    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, problems }) }))).text();
+    expect([...body.matchAll(/<ul class="reasons">.*?<\/ul>/g)].flatMap(([list]) => [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href))).toEqual(["#collectors"]);
   });
 
   it("keeps what a reader chose in the address", async () => {

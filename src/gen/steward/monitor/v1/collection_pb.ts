@@ -631,7 +631,7 @@ export const CollectorMetricSchema: GenMessage<CollectorMetric> = /*@__PURE__*/
  */
 export type DeviceCache = Message<"steward.monitor.v1.DeviceCache"> & {
   /**
-   * Time since it was last read anew, for people.
+   * Time since it was last read anew, for people; empty before it was read for the first time.
    *
    * @generated from field: string age = 1;
    */
