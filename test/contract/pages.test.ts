@@ -53,7 +53,7 @@ describe("a path that nothing is at", () => {
     const text = /^text\/plain/;
     for (const [path, accept, type, status] of [
       ["/devicez", "*/*", text, 404], ["/devicez", "application/json", text, 404], ["/devicez", "text/html;q=0, */*", text, 404], ["/metrics", "text/plain", text, 404],
-      ["/api/nothing", BROWSER, text, 404], ["/api/v1/nothing", BROWSER, json, 404], ["/v1/nothing", BROWSER, json, 403], ["/v1", BROWSER, json, 403], ["/api", BROWSER, text, 404],
+      ["/api/nothing", BROWSER, text, 404], ["/api/v1/nothing", BROWSER, json, 404], ["/v1/nothing", BROWSER, json, 403], ["/v1", BROWSER, json, 404], ["/api", BROWSER, text, 404],
     ] as const) {
       const answer = await rest(daemon, "GET", path, undefined, { accept });
       expect({ path, accept, type: type.test(answer.headers.get("content-type") ?? ""), status: answer.status }).toEqual({ path, accept, type: true, status });
@@ -182,9 +182,9 @@ describe.skipIf(chromiumPath === undefined)("the daemon's pages in a real browse
     await ready(page);
     const all = await page.locator("section.operation:visible").count();
     await page.getByRole("searchbox", { name: "Search the reference" }).focus();
-    await page.keyboard.type("duplicates stats");
+    await page.keyboard.type("sync status");
     const found = await page.locator("section.operation:visible h3").allTextContents();
-    expect([found.length > 0, found.length < all / 2, found.some((each) => each.includes("/api/v1/duplicates/stats"))]).toEqual([true, true, true]);
+    expect([found.length > 0, found.length < all / 2, found.some((each) => each.includes("/api/v1/sync/status"))]).toEqual([true, true, true]);
     expect(await page.locator("[data-search-count]").textContent()).toBe(`${found.length} of ${all} operations`);
     await page.reload();
     await ready(page);
