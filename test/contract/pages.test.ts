@@ -1,7 +1,7 @@
 /** The pages and the status document of a running daemon with the limits as shipped, over HTTP. */
 import { get } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { applyPatch } from "../../gateway/web/browser/patch.ts";
 import { chromiumPath, openPage, ready } from "../gateway/web/browser/chromium.ts";
 import { removeTemporaryFolders, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
@@ -11,7 +11,7 @@ let daemon: Daemon;
 
 beforeAll(async () => {
   daemon = await startDaemon({ args: ["-demo"], env: { STEWARD_GATEWAY__LISTEN: "127.0.0.1:0", STEWARD_STATE__DIRECTORY: temporaryFolder() } });
-  await expect.poll(async () => (await rest(daemon, "GET", "/api/status.json")).json.devices.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await vi.waitFor(async () => expect((await rest(daemon, "GET", "/api/status.json")).json.devices).not.toEqual([]), { timeout: 60_000, interval: 200 });
 }, 90_000);
 
 afterAll(async () => {
