@@ -29,6 +29,9 @@ import { createReflection } from "./reflection.ts";
 import { createRest, type Rest } from "./rest.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 import { createWatch } from "./watch.ts";
+import { pageAssets } from "./web/assets.ts";
+import { createFrame, type PageFacts } from "./web/frame.ts";
+import { notFoundAnswer } from "./web/not-found.ts";
 
 /** What the gateway serves, and with what. */
 export interface GatewayDeps {
@@ -47,6 +50,8 @@ export interface GatewayDeps {
   readonly surface?: Surface;
   /** Whether the status page is served with everything that belongs to it; it is unless said otherwise. */
   readonly landing?: boolean;
+  /** What pages say of the process; no demo and no version unless given. */
+  readonly pages?: PageFacts;
   /** Hears why the admin surface refused a request; nobody does unless given. */
   readonly adminRefused?: (reason: AdminRefusal) => void;
 }
@@ -108,7 +113,10 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
   const { surface = "all", landing = true } = deps;
   const rpc = surface === "admin" ? [] : services;
   const descs = rpc.map((service) => service.desc);
-  const table = methodTable(services, [...plain, ...describeRoutes(methodTable(services, plain), comments)], (route) => isServedBy(surface, landing, route));
+  const assets = pageAssets();
+  const described = describeRoutes(methodTable(services, plain), comments, () => frame);
+  const table = methodTable(services, [...plain, assets.route, ...described], (route) => isServedBy(surface, landing, route));
+  const frame = createFrame(deps.pages ?? { demo: false, version: "" }, assets, { home: surface === "house" ? "Overview" : "Status", serves: (path) => table.match("GET", path).kind === "found" });
   const health = createHealth({ services: descs.map((desc) => desc.typeName), ready: () => ready().ok, serviceReady: (name) => !draining.aborted && probes.serviceReady(name) }, clock);
   const conversations = createReflection([...descs, health.desc]);
   const trusted = createTrustedProxies(deps.trustedProxies ?? []);
@@ -117,7 +125,7 @@ function createSurfaces(deps: GatewayDeps, draining: AbortSignal): Front {
     draining, headOf,
     cors: createCors(deps.auth.allowedOrigins ?? []),
     probe: (head) => probeFor({ live: () => probes.live(), ready, components: () => probes.components?.() ?? [] }, head),
-    rest: createRest({ table, authorize, validator, log, clock }),
+    rest: createRest({ table, authorize, validator, log, clock, notFound: (request, hint) => notFoundAnswer(frame, request, hint) }),
     rpc: createRpc({ services: [...rpc, health], conversations, authorize, validator, draining, log, failed: (response, code) => watch.failed(response, code) }),
   };
   const watch = createWatch({ table, rpcPaths: surfaces.rpc.paths, ownsRpc: (path) => surfaces.rpc.owns(path), log, clock, observe: deps.observe });

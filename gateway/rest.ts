@@ -17,9 +17,11 @@ import { createRequestValidator, type Validator } from "../src/kernel/wire/valid
 import type { RouteFacts } from "./access/authorize.ts";
 import { isInternal, seenError, UNKNOWN_ROUTE } from "./codes.ts";
 import { dialectOf, dialectOfPath } from "./dialects/by-name.ts";
+import { unknownPathHint } from "./dialects/monitor.ts";
 import type { Dialect, FailureOptions } from "./dialects/dialect.ts";
 import type { Method, MethodTable, OtherRoute, Route, RpcRoute } from "./methods.ts";
 import { within } from "./until-aborted.ts";
+import { wantsPage } from "./web/not-found.ts";
 
 /** A request as any listener brings it. */
 export interface RestRequest {
@@ -58,6 +60,8 @@ export interface RestDeps {
   readonly clock: Clock;
   /** The process's validator; one of its own when not given. */
   readonly validator?: Validator;
+  /** The page for a person who opened a path that nothing is at; `hint` is what a program reads beside "not found". Without it everybody reads what a program does. */
+  readonly notFound?: (request: RestRequest, hint: string) => Promise<RestAnswer>;
 }
 
 /** REST over a table. */
@@ -80,6 +84,7 @@ export function createRest(deps: RestDeps): Rest {
 
 async function serve(deps: RestDeps, validator: Validator, request: RestRequest): Promise<RestAnswer> {
   const match = deps.table.match(request.method, request.path);
+  if (match.kind === "unknown" && deps.notFound !== undefined && wantsPage(request)) return await deps.notFound(request, unknownPathHint(request.path));
   if (match.kind !== "found") return refuse(match.kind === "wrong_method" ? dialectOf(match.dialect) : dialectOfPath(request.path), match.kind, request, match.kind === "wrong_method" ? match.allow : undefined);
   const { route, params } = match;
   try {
@@ -110,7 +115,8 @@ async function callMethod(route: RpcRoute, params: Readonly<Record<string, strin
   if (method.json === undefined) return answer;
   const headers = { ...answer.headers, vary: "accept-encoding" };
   if (written === undefined) return { ...answer, headers };
-  return { ...answer, headers: { ...headers, ...(written.encoding === undefined ? {} : { "content-encoding": written.encoding }) }, body: written.pieces };
+  const encoded = written.encoding === undefined ? {} : { "content-encoding": written.encoding };
+  return { status: written.status ?? answer.status, headers: { ...headers, ...encoded, ...written.headers }, body: written.pieces };
 }
 
 function isWritten(json: string | Uint8Array | WrittenJson): json is WrittenJson {
@@ -193,7 +199,7 @@ export function bodyBytes(body: string | Uint8Array | readonly Uint8Array[]): nu
 }
 
 async function withoutBody(answer: RestAnswer): Promise<RestAnswer> {
-  if (answer.status === 204) return { ...answer, body: "" };
+  if (answer.status === 204 || answer.status === 304) return { ...answer, body: "" };
   if (!isStream(answer.body)) return { ...answer, headers: { ...answer.headers, "content-length": String(bodyBytes(answer.body)) }, body: "" };
   // Lets a stream that holds something already release it.
   await answer.body[Symbol.asyncIterator]().return?.();

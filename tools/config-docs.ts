@@ -26,8 +26,8 @@ const HEAD = `# Configuration
 Every key may stand in the YAML file given with \`-config\`, or in the variable beside it; a variable wins over the file. A
 key marked *secret* is never shown and may be read from a file: add \`_file\` to its name, or \`_FILE\` to its variable.
 Lists in variables are separated by commas. A key without a value, with an empty text or with an empty variable counts as
-left out, so a template may write every key. \`steward -validate\` judges all of it at once; \`steward
--print-effective-config\` shows what would be used, and \`steward -print-effective-config-yaml\` writes it as a file.
+left out, so a template may write every key. \`steward -validate\` judges all of it at once and warns
+of paths that are not there; \`steward -print-effective-config\` shows what would be used, and \`steward -print-effective-config-yaml\` writes it as a file.
 
 Without \`-config\`, \`-demo\` and any variable that begins with \`STEWARD_\` or \`PAPERLESS_\`, the daemon reads
 \`$XDG_CONFIG_HOME/steward/steward.yaml\` (\`~/.config/steward/steward.yaml\` when the variable is not set), else

@@ -1,11 +1,12 @@
-/** What the API says of itself: `/openapi.json` for programs and `/docs` for people, made once from the method table. */
+/** The description of the API: `/openapi.json` for programs and `/docs` for people, both made from the method table. */
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
-import type { PlainRoute } from "../../src/kernel/service.ts";
+import type { PlainRequest, PlainRoute } from "../../src/kernel/service.ts";
 import { restMessage } from "../../src/kernel/wire/rest-json.ts";
 import type { MethodTable } from "../methods.ts";
+import type { Frame } from "../web/frame.ts";
 import { messageSchema, type JsonSchema } from "./json-schema.ts";
 import { openApi, operationIdOf, type Comments, type OpenApi } from "./openapi.ts";
-import { referencePage } from "./reference-page.ts";
+import { reference } from "./reference-page.ts";
 
 /** The document as committed and as served: indented, so that a change of it can be read. */
 export function openApiText(document: OpenApi): string {
@@ -13,12 +14,12 @@ export function openApiText(document: OpenApi): string {
 }
 
 /** Both routes; the operator's token opens them, for they tell everything there is. */
-export function describeRoutes(table: MethodTable, comments: Comments): readonly PlainRoute[] {
+export function describeRoutes(table: MethodTable, comments: Comments, frame: () => Frame): readonly PlainRoute[] {
   const document = openApi(table, comments);
-  const page = referencePage(document, answersOf(table));
+  const [text, answers] = [openApiText(document), answersOf(table)];
   return [
-    textRoute("/openapi.json", openApiText(document), { "content-type": "application/json" }),
-    textRoute("/docs", page.body, { "content-type": "text/html; charset=utf-8", "content-security-policy": page.contentSecurityPolicy }),
+    operatorRoute("/openapi.json", () => Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: text })),
+    operatorRoute("/docs", (request) => frame().answer({ title: "API reference", here: "/docs", module: "docs.js", body: reference({ document, answers }, originOf(request)) }, request.headers)),
   ];
 }
 
@@ -27,6 +28,12 @@ function answersOf(table: MethodTable): ReadonlyMap<string, JsonSchema> {
   return new Map(table.methods.map(({ rpc }) => [operationIdOf(rpc), messageSchema(restMessage(rpc), { side: "answer", comment: () => undefined })]));
 }
 
-function textRoute(template: string, body: string, headers: Readonly<Record<string, string>>): PlainRoute {
-  return { verb: "GET", template, access: Access.OPERATOR, dialect: "monitor", handle: () => Promise.resolve({ status: 200, headers, body }) };
+/** The address that a client used, as far as it can stand in a command line. */
+function originOf({ headers, secured }: PlainRequest): string {
+  const host = [headers["host"]].flat()[0] ?? "";
+  return `${secured ? "https" : "http"}://${/^[\w.:[\]-]+$/.test(host) ? host : "127.0.0.1:8400"}`;
+}
+
+function operatorRoute(template: string, handle: PlainRoute["handle"]): PlainRoute {
+  return { verb: "GET", template, access: Access.OPERATOR, dialect: "monitor", handle };
 }

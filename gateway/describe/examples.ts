@@ -22,9 +22,12 @@ export function examplesOf(document: OpenApi): readonly Example[] {
   return Object.entries(document.paths).flatMap(([path, verbs]) => Object.entries(verbs).filter(([, { tags }]) => tags.length > 0).map(([verb, operation]) => exampleOf(verb, path, operation)));
 }
 
+/** Stands for the address in a command line. */
+export const STEWARD = "$STEWARD";
+
 /** As a command line; `$STEWARD` is the address, e.g. http://127.0.0.1:8400. */
 export function curlOf({ verb, path, body }: Example): string {
   const method = verb === "GET" ? "" : ` -X ${verb}`;
   const data = body === undefined ? "" : ` -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
-  return `curl -s${method} "$STEWARD${path}"${data}`;
+  return `curl -s${method} "${STEWARD}${path}"${data}`;
 }

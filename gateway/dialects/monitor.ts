@@ -38,5 +38,11 @@ function text(error: StewardError, { path }: FailureOptions): string {
   if (error.code === "unauthenticated") return "Unauthorized";
   if (error.code === "unsupported") return "Method Not Allowed";
   if (error.rule !== UNKNOWN_ROUTE) return errorText(error);
-  return path === "/metrics" ? `${NOT_FOUND}: ${WHERE_METRICS_ARE}` : NOT_FOUND;
+  const hint = unknownPathHint(path);
+  return hint === "" ? NOT_FOUND : `${NOT_FOUND}: ${hint}`;
+}
+
+/** Where to find what a path is usually opened for; empty for most paths. */
+export function unknownPathHint(path: string | undefined): string {
+  return path === "/metrics" ? WHERE_METRICS_ARE : "";
 }

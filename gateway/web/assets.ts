@@ -6,10 +6,11 @@ import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
+import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { assert, StewardError } from "../../src/kernel/base/errors.ts";
 import type { PlainRoute } from "../../src/kernel/service.ts";
 import { strippedText } from "../../src/kernel/source/stripping.ts";
+import { packedAnswer } from "./conditional.ts";
 
 /** What the pages load. */
 export interface Assets {
@@ -17,8 +18,11 @@ export interface Assets {
   url(name: string): string;
   /** The addresses of all that a module imports, itself not included. */
   modules(name: string): readonly string[];
-  /** One route for all of them; they never change under their address, so that a browser keeps them for a year. */
-  route(access: Access): PlainRoute;
+  /**
+   * One route for all of them, open to anybody: they hold nothing but Steward's own code, and the page that says "not found" needs
+   * them. They never change under their address, so a browser keeps them for a year.
+   */
+  readonly route: PlainRoute;
 }
 
 const FOLDER = import.meta.dirname;
@@ -27,6 +31,10 @@ const STYLES = ["tokens.css", "base.css", "pieces.css", "page.css"];
 const PACKAGES: ReadonlySet<string> = new Set(["preact", "htm", "htm/preact"]);
 /** Statements only: the word `from` in a text is none. */
 const IMPORT = /((?:^|;)\s*(?:(?:import|export)\b[^;"'()]*\bfrom\s*|import\s*))"([^"]+)"/gm;
+/** Where they are served. */
+export const ASSETS_TEMPLATE = "/assets/{name}";
+/** The islands of the pages: names of modules in `browser/`. */
+const ISLANDS = ["landing", "docs", "plain"] as const;
 const YEAR = "private, max-age=31536000, immutable";
 
 interface Asset {
@@ -35,6 +43,13 @@ interface Asset {
   readonly body: string;
   /** Addresses of everything below it. */
   readonly below: ReadonlySet<string>;
+}
+
+let shared: Assets | undefined;
+
+/** The assets of all pages, made once in a process however many listeners serve them. */
+export function pageAssets(): Assets {
+  return (shared ??= createAssets(ISLANDS));
 }
 
 /** Reads, strips and hashes. Throws an assertion when a module imports what a browser must not get. */
@@ -49,16 +64,16 @@ export function createAssets(islands: readonly string[]): Assets {
     assert(found !== undefined, `there is no asset ${name}`);
     return found;
   };
-  return { url: (name) => get(name).url, modules: (name) => [...get(name).below], route: (access) => assetRoute(byUrl, access) };
+  return { url: (name) => get(name).url, modules: (name) => [...get(name).below], route: assetRoute(byUrl) };
 }
 
-function assetRoute(byUrl: ReadonlyMap<string, Asset>, access: Access): PlainRoute {
+function assetRoute(byUrl: ReadonlyMap<string, Asset>): PlainRoute {
   return {
-    verb: "GET", template: "/assets/{name}", access, dialect: "monitor",
-    handle({ path }) {
+    verb: "GET", template: ASSETS_TEMPLATE, access: Access.PUBLIC, dialect: "monitor",
+    async handle({ path, headers }) {
       const found = byUrl.get(path);
       if (found === undefined) throw new StewardError("not_found", "there is no such asset; load the page again");
-      return Promise.resolve({ status: 200, headers: { "content-type": found.type, "cache-control": YEAR, "x-content-type-options": "nosniff" }, body: found.body });
+      return await packedAnswer({ status: 200, headers: { "content-type": found.type, "cache-control": YEAR, "x-content-type-options": "nosniff" }, body: found.body }, headers);
     },
   };
 }

@@ -2,11 +2,20 @@
 
 const COUNT = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const DECIMAL = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
+const TENTHS = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
 
 /** A whole number with thousands apart: `12,345`. */
 export function formatCount(count: number): string {
   return COUNT.format(count);
+}
+
+/** What stands for a figure that is not known: zero would be one. */
+export const UNKNOWN = "–";
+
+/** A count, or `–` where it is not known. */
+export function formatKnown(count: number | undefined): string {
+  return count === undefined ? UNKNOWN : formatCount(count);
 }
 
 /** A count with what is counted, in the right number: `1 worker`, `3 workers`. */
@@ -33,7 +42,7 @@ export function formatBytes(bytes: number): string {
 /** Milliseconds: `840 ms`, `2.5 s`, `3 min 5 s`. */
 export function formatMilliseconds(value: number): string {
   if (value < 1000) return `${formatNumber(value)} ms`;
-  return value < 60_000 ? `${(value / 1000).toFixed(1)} s` : formatSeconds(value / 1000);
+  return value < 60_000 ? `${TENTHS.format(value / 1000)} s` : formatSeconds(value / 1000);
 }
 
 /** A length of time in its two largest units: `45 s`, `3 min 5 s`, `2 d 4 h`. Below zero is zero. */
@@ -46,6 +55,15 @@ export function formatSeconds(value: number): string {
   const [finer, finerSize] = steps[first + 1] ?? ["", 0];
   const rest = finerSize === 0 ? 0 : Math.floor((seconds % size) / finerSize);
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${finer}`}`;
+}
+
+const WORD_SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
+
+/** A length of time as the API words it (`1h6m`, `45s`), as all pages show it; other text as it is. */
+export function formatWords(words: string): string {
+  if (!/^(\d+(\.\d+)?(d|h|ms|m|s))+$/.test(words)) return words;
+  const parts = words.matchAll(/(\d+(?:\.\d+)?)(d|h|ms|m|s)/g);
+  return formatSeconds([...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (WORD_SECONDS[unit ?? ""] ?? 0), 0));
 }
 
 /** How long ago, or how soon: `3 min 5 s ago`, `in 2 d 4 h`, `now`. */
@@ -72,7 +90,7 @@ export function formatWord(word: string): string {
   return word.replaceAll("_", " ");
 }
 
-const AUTH: Readonly<Record<string, string>> = { "": "none", apikey: "API key", oauth: "OAuth client" };
+const AUTH: Readonly<Record<string, string>> = { "": "none configured", apikey: "API key", oauth: "OAuth client" };
 
 /** How a network is signed in to, in words. */
 export function formatAuth(method: string): string {

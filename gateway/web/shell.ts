@@ -1,15 +1,19 @@
 /** The frame every page stands in: the document's head, the demo's banner, the bar with its links, the foot; and the headers it is sent with. */
 import { setImmediate } from "node:timers/promises";
-import type { PlainAnswer } from "../../src/kernel/service.ts";
+import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 import type { Assets } from "./assets.ts";
+import { conditionalAnswer } from "./conditional.ts";
 import { html, type Child, type View } from "./html.ts";
 import { renderPieces } from "./render.ts";
 
 /** A page. */
 export interface PageOptions {
+  /** 200 unless given. */
+  readonly status?: number;
   /** In the window's title, before the product's name. */
   readonly title: string;
   readonly demo: boolean;
+  /** Empty where a stranger may read the page. */
   readonly version: string;
   /** The links of the bar. */
   readonly nav: readonly { readonly href: string; readonly label: string; readonly here?: boolean }[];
@@ -33,17 +37,21 @@ const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
+  // A page may be kept but is asked for each time: it changes with every status and has what only its reader may see.
+  "cache-control": "private, no-cache",
 };
 
-/** The answer with a page. It is written in pieces, so that the event loop has its turn between the parts that are made later, and sent whole. */
-export async function pageAnswer(options: PageOptions, assets: Assets): Promise<PlainAnswer> {
+/**
+ * The answer with a page, packed and with an entity tag as the request's headers ask. It is written in pieces, so that the event
+ * loop has its turn between the parts that are made later, and sent whole.
+ */
+export async function pageAnswer(options: PageOptions, assets: Assets, request: RequestHeaders): Promise<PlainAnswer> {
   const pieces = ["<!doctype html>\n"];
   for (const piece of renderPieces(documentOf(options, assets))) {
     pieces.push(piece);
     await setImmediate();
   }
-  return { status: 200, headers: HEADERS, body: `${pieces.join("")}\n` };
+  return await conditionalAnswer({ status: options.status ?? 200, headers: HEADERS, body: `${pieces.join("")}\n` }, request);
 }
 
 const MARK = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%234a5fe0' d='M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z'/%3E%3C/svg%3E";
@@ -74,7 +82,7 @@ function documentOf(options: PageOptions, assets: Assets): View {
 function bar({ nav, version }: PageOptions): View {
   return html`<header class="bar"><div class="frame">
     <a class="brand" href="/"><svg viewBox="0 0 16 16" aria-hidden="true"><path fill="currentColor" d="M8 0l7 3v5c0 4-3 6.600-7 8-4-1.400-7-4-7-8V3z" /></svg><h1>Steward</h1></a>
-    <span class="version">${version}</span>
+    ${version === "" ? undefined : html`<span class="version">${version}</span>`}
     <nav aria-label="Pages">${nav.map(({ href, label, here }) => html`<a href=${href} aria-current=${here === true ? "page" : undefined}>${label}</a>`)}</nav>
     <button type="button" class="theme quiet scripted" data-theme-switch><svg viewBox="0 0 16 16" aria-hidden="true"><path fill="currentColor" d="M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Zm0 1.600v10.800A5.400 5.400 0 0 1 8 2.600Z" /></svg><span data-theme-name>Colours</span></button>
   </div></header>`;

@@ -1,10 +1,11 @@
 /** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
 import { create, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import { createAssets } from "../../gateway/web/assets.ts";
+import { within } from "../../gateway/until-aborted.ts";
+import { pageAssets } from "../../gateway/web/assets.ts";
 import type { ArchiveFacts, HouseFacts, TokenFacts } from "../../gateway/web/landing/house.ts";
 import { parseStatus } from "../../gateway/web/landing/read-status.ts";
-import { LANDING_MODULES, landingRoutes } from "../../gateway/web/landing/route.ts";
+import { landingRoutes, type LandingOptions } from "../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../gateway/web/landing/status.ts";
 import type { Dedup } from "../dedup/service.ts";
 import { AnalysisService } from "../gen/steward/dedup/v1/analysis_pb.ts";
@@ -18,28 +19,38 @@ import type { ThreadHost } from "../kernel/threads/placed.ts";
 import { askStatus } from "../monitor/status/ask-status.ts";
 import { ENGINE_TYPE } from "../tokens/engine/engine.ts";
 import type { Tokens } from "../tokens/service.ts";
+import { processProblems, type ProcessHealth } from "./health.ts";
 
 /** What it tells of; a service that is off is not given. */
 export interface LandingPlace {
   readonly monitor?: { readonly component: Pick<ThreadHost, "call"> } | undefined;
-  readonly dedup?: Pick<Dedup, "service" | "healthy"> | undefined;
+  readonly dedup?: Pick<Dedup, "service" | "healthy" | "checkArchives"> | undefined;
   readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
+  /** Of the process; from memory. */
+  readonly health?: () => ProcessHealth;
   /** Services that are on and out of service. */
   readonly refusing?: { readonly dedup: boolean; readonly tokens: boolean };
   readonly clock: Clock;
 }
 
 const OUT_OF_SERVICE = { state: "bad", word: "out of service" } as const;
+/** Not known, which is not none. */
+const NO_DOCUMENTS = { documents: undefined, groups: undefined, pending: undefined } as const;
+const NO_LEASES = { leases: undefined, mounts: undefined, irrevocable: undefined } as const;
+/** The page does not wait longer for a check of the archives. */
+const CHECK_MS = 1_000;
 
 /** The page and what it loads. */
-export function landingPage({ monitor, dedup, tokens, refusing, clock }: LandingPlace, options: { readonly demo: boolean; readonly version: string }): readonly PlainRoute[] {
+export function landingPage({ monitor, dedup, tokens, refusing, health, clock }: LandingPlace, options: LandingOptions): readonly PlainRoute[] {
   return landingRoutes({
-    clock, assets: createAssets(LANDING_MODULES),
+    clock, assets: pageAssets(),
     ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
-    house: async (signal): Promise<HouseFacts> => ({
-      archive: refusing?.dedup === true ? { ...OUT_OF_SERVICE, documents: 0, groups: 0, pending: 0 } : dedup && await archiveFacts(dedup, signal),
-      tokens: refusing?.tokens === true ? { ...OUT_OF_SERVICE, leases: 0, mounts: 0, irrevocable: 0 } : tokens && tokenFacts(tokens),
-    }),
+    house: async (signal): Promise<HouseFacts> => {
+      const archive = refusing?.dedup === true ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS } : dedup && await archiveFacts(dedup, signal);
+      // An archive that went away just now is in the health of the process once it was checked.
+      await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(() => undefined);
+      return { archive, tokens: refusing?.tokens === true ? { ...OUT_OF_SERVICE, ...NO_LEASES } : tokens && tokenFacts(tokens), problems: health === undefined ? [] : processProblems(health()) };
+    },
   }, options);
 }
 
@@ -50,8 +61,7 @@ async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, sig
 /** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */
 export async function archiveFacts({ service, healthy }: Pick<Dedup, "service" | "healthy">, signal: AbortSignal): Promise<ArchiveFacts> {
   const call = createCall({ signal, requestId: systemIds.uuid() });
-  const nothing = { documents: 0, groups: 0, pending: 0 };
-  if (!healthy()) return { state: "bad", word: "a store is not well", ...nothing };
+  if (!healthy()) return { state: "bad", word: "a store is not well", ...NO_DOCUMENTS };
   try {
     const [{ data: sync }, { data: analysis }, { meta: pending }] = await Promise.all([
       ask(service.rpc, SyncService.method.getSyncStatus, {}, call),
@@ -65,16 +75,16 @@ export async function archiveFacts({ service, healthy }: Pick<Dedup, "service" |
     };
   } catch {
     // Why, the service's own log and answers tell.
-    return { state: "bad", word: "does not answer", ...nothing };
+    return { state: "bad", word: "does not answer", ...NO_DOCUMENTS };
   }
 }
 
 /** From the store of leases; a sealed one knows nothing. */
 export function tokenFacts(tokens: Pick<Tokens, "levels" | "manager">): TokenFacts {
   const { inside } = tokens.levels();
-  if (inside === undefined) return { state: "notice", word: "sealed", leases: 0, mounts: 0, irrevocable: 0 };
+  if (inside === undefined) return { state: "bad", word: "sealed", ...NO_LEASES };
   const mounts = tokens.manager()?.mounts.all().filter(({ type }) => type === ENGINE_TYPE).length ?? 0;
-  return { state: inside.irrevocable > 0 ? "notice" : "good", word: inside.irrevocable > 0 ? "needs a look" : "open", leases: inside.leases, mounts, irrevocable: inside.irrevocable };
+  return { state: inside.irrevocable > 0 ? "bad" : "good", word: inside.irrevocable > 0 ? "needs a look" : "open", leases: inside.leases, mounts, irrevocable: inside.irrevocable };
 }
 
 async function ask<I extends DescMessage, O extends DescMessage>(rpc: readonly BoundService[], method: DescMethodUnary<I, O>, init: MessageInitShape<I>, call: Call): Promise<MessageShape<O>> {

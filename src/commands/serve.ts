@@ -6,6 +6,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import { openArchive } from "../dedup/archives/open.ts";
 import { apiMetricsEnabled, dedupArchives } from "../dedup/config.ts";
 import type { ArchiveConfig } from "../dedup/config.ts";
+import { dedupHealth } from "../dedup/health.ts";
 import { openDedup } from "../dedup/service.ts";
 import { refuseDedup } from "../dedup/refusing.ts";
 import type { Dedup } from "../dedup/service.ts";
@@ -41,6 +42,7 @@ import { adminPlace } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
 import { startDemoNetwork } from "./demo-network.ts";
 import { heedUncaught, type EndProcess } from "./end-process.ts";
+import type { ProcessHealth } from "./health.ts";
 import { placeHouseMonitor } from "./house-monitor.ts";
 import type { PlacedMonitor } from "./monitor.ts";
 import { nightlyBackups } from "./nightly-backups.ts";
@@ -77,6 +79,7 @@ interface House extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly monitor: PlacedMonitor | undefined;
   readonly profiling: HouseProfiling;
   readonly updates: UpdateCheck;
+  readonly health: () => ProcessHealth;
   dedup?: Dedup;
   /** The document service, or the one that refuses its requests while a store cannot be used. */
   documents?: Service;
@@ -108,11 +111,12 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
   const profiling = houseProfiling({ ...facts, config, log: log.child("profiler"), environment: process.env });
   const updates = houseUpdates({ ...facts, configuration, log: log.child("updates") });
   const supervisor = createSupervisor({ clock, log: log.child("supervisor") });
+  const health = (): ProcessHealth => ({ states: supervisor.states(), stores: stores.health() });
   const monitor = placeHouseMonitor({
     clock, log, configuration, environment: process.env, demoNetwork: demoNetwork?.options, needs: [TELEMETRY], house: telemetry, readings, ids, on: monitorOn,
     states: () => supervisor.states(), stores: () => stores.health(), profiling: () => profiling.status(), updates: () => updates.status(), certificates: () => certificatesOf(house),
   });
-  const house: House = { clock, ids, configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor };
+  const house: House = { clock, ids, configuration, log, pool, state, telemetry, tokens, monitor, profiling, updates, notifier, supervisor, health };
   const lock = lockStateDirectory(configuration.stateDirectory);
   if (lock.advisory !== undefined) log.warn(lock.advisory, { remedy: `give the folder to the user that runs Steward: chown -R USER ${configuration.stateDirectory}` });
   for (const component of components(house)) house.supervisor.add(component);
@@ -190,8 +194,7 @@ function dedupComponent(house: House, scheduler: Scheduler): Component {
     name: "dedup", needs: ["pool"], readiness: "required",
     health() {
       if (house.refusal !== undefined) return refusing(house.refusal);
-      const trouble = house.dedup?.trouble();
-      return trouble === undefined ? { ok: true } : { ok: false, reason: trouble };
+      return house.dedup === undefined ? { ok: true } : dedupHealth(house.dedup, config.get(dedupArchives));
     },
     async start(signal) {
       const deps = { config, state: house.state, pool, scheduler, clock: house.clock, ids: house.ids, log: log.child("dedup"), jobChanged: house.telemetry.jobChanged };

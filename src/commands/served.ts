@@ -11,6 +11,7 @@ import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { supportBundleRoute } from "../monitor/support-bundle.ts";
 import { adminPlace, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
+import type { ProcessHealth } from "./health.ts";
 import { indexRoute } from "./index-page.ts";
 import { landingPage } from "./landing-page.ts";
 import type { PlacedMonitor } from "./monitor.ts";
@@ -33,6 +34,8 @@ export interface ServedHouse extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly monitor: PlacedMonitor | undefined;
   readonly dedup?: Dedup;
   readonly documents?: Service;
+  /** What the page's health is read from. */
+  readonly health: () => ProcessHealth;
 }
 
 /** What a listener serves of it; to be asked once every service runs. */
@@ -53,7 +56,7 @@ export function served(house: ServedHouse, listener: "gateway" | "admin"): Gatew
     },
     auth: { ...(token === undefined ? {} : { token }), ...auth, allowedHosts: config.get(gatewayAllowedHosts), allowedOrigins: config.get(gatewayCorsOrigins) },
     trustedProxies: config.get(gatewayTrustedProxies),
-    log: log.child("gateway"), clock, ids, observe: telemetry.observe, landing, adminRefused: countAdminRefusals(config, telemetry.scope),
+    log: log.child("gateway"), clock, ids, observe: telemetry.observe, landing, pages: { demo: house.configuration.demo.demo, version: stewardVersion() }, adminRefused: countAdminRefusals(config, telemetry.scope),
   };
 }
 
@@ -64,8 +67,8 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
     ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
-      ? [indexRoute({ demo: demo.demo, documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, clock }, { demo: demo.demo, version: stewardVersion() })),
+      ? [indexRoute({ demo: demo.demo, version: stewardVersion(), documents: documents !== undefined, tokens: vault !== undefined })]
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, health: house.health, clock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
   ];
 }
 

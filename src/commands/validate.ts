@@ -1,8 +1,9 @@
-/** `steward -validate`: judges the configuration without starting anything (contract, monitor). */
+/** `steward -validate`: judges the configuration without starting anything: its rules, and whether the paths it names are there (docs/configuration.md). */
 import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { ValidateArguments } from "./arguments.ts";
-import { loadDaemonConfig } from "./configuration.ts";
+import { daemonSchema, loadDaemonConfig } from "./configuration.ts";
+import { pathFindings } from "./configured-paths.ts";
 
 /** Where the lines of a command go. */
 export interface CommandOutput {
@@ -15,7 +16,8 @@ export interface CommandOutput {
  * is 1 when there is an error, or a warning and those count as errors. Never the demo.
  */
 export function validate(options: ValidateArguments, environment: Environment, output: CommandOutput): number {
-  const { config, findings } = loadDaemonConfig(options.config, environment);
+  const { config, findings: rules } = loadDaemonConfig(options.config, environment);
+  const findings = config === undefined ? rules : [...rules, ...pathFindings(config, daemonSchema)];
   const unread = findings.find(({ severity, path }) => severity === "error" && path !== "" && path === options.config);
   if (options.json) output.stdout(`${JSON.stringify(findings.map(jsonFinding), null, 2)}\n`);
   else if (unread !== undefined) output.stderr(`config invalid: ${formatFinding(unread).replace(/^ERROR /, "")}\n`);

@@ -9,6 +9,7 @@ import { errorWithRemedy, type StewardError } from "../kernel/base/errors.ts";
 import { refuseService } from "../kernel/refusing-service.ts";
 import type { Service } from "../kernel/service.ts";
 import { JOB_PROGRESS_ROUTE } from "./api/jobs.ts";
+import { createReachability } from "./api/reachability.ts";
 import { systemHandlers } from "./api/system.ts";
 import type { Archive } from "./archives/archive.ts";
 
@@ -22,5 +23,5 @@ export interface RefusingDedupDeps {
 /** `/api/v1/ready` names the reason among its checks. */
 export function refuseDedup({ clock, archives, demo }: RefusingDedupDeps, refusal: StewardError): Service {
   const refused = refuseService("dedup", { descriptors: [SyncService, AnalysisService, JobService, DocumentService, DuplicateService], routes: [JOB_PROGRESS_ROUTE] }, refusal);
-  return { ...refused, rpc: [systemHandlers({ clock, envs: [], archives: () => archives, demo, refusal: errorWithRemedy(refusal) }), ...refused.rpc] };
+  return { ...refused, rpc: [systemHandlers({ clock, envs: [], archives: () => archives, reachability: createReachability(clock), demo, refusal: errorWithRemedy(refusal) }), ...refused.rpc] };
 }

@@ -22,6 +22,7 @@ import { analysisHandlers } from "./api/analysis.ts";
 import { documentHandlers } from "./api/documents.ts";
 import { duplicateHandlers } from "./api/duplicates.ts";
 import { jobHandlers, jobProgressRoute } from "./api/jobs.ts";
+import { createReachability, type Unreachable } from "./api/reachability.ts";
 import { syncHandlers } from "./api/sync.ts";
 import { systemHandlers } from "./api/system.ts";
 import type { Archive } from "./archives/archive.ts";
@@ -65,6 +66,10 @@ export interface Dedup {
   healthy(): boolean;
   /** Which store does not work, and why; undefined when all do. */
   trouble(): string | undefined;
+  /** Archives that cannot be reached: from memory, at most ten seconds old while somebody asks. */
+  unreachable(): readonly Unreachable[];
+  /** Checks the archives unless that was done within ten seconds. Answers within 5 s. */
+  checkArchives(): Promise<void>;
   status(): DedupStatus;
   /** Starts what runs by itself: the first sync of a demo, an analysis that a crash left out. */
   begin(options: { readonly syncNow: boolean }): Promise<void>;
@@ -124,6 +129,7 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   await jobs.recover();
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
   const schedule: ScheduleHandle | undefined = everyMs === 0 ? undefined : deps.scheduler.add(createSyncSchedule({ jobs, job: sync }, everyMs));
+  const reachability = createReachability(clock);
   const trouble = (): string | undefined => {
     const sick = [envs.main, envs.text, envs.sketch].map((one) => one.status()).find(({ healthy }) => !healthy);
     return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is not well"}`;
@@ -131,7 +137,7 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   const service: Service = {
     name: "dedup",
     rpc: [
-      systemHandlers({ clock, envs: [envs.main, envs.text, envs.sketch], archives: () => archives, demo: options.demo }),
+      systemHandlers({ clock, envs: [envs.main, envs.text, envs.sketch], archives: () => archives, reachability, demo: options.demo }),
       syncHandlers({ env, store, jobs, job: sync, archives: () => archives }),
       analysisHandlers({ env, jobs, job: analysis, index }),
       jobHandlers({ jobs, clock }),
@@ -144,6 +150,8 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
     service, settings,
     healthy: () => trouble() === undefined,
     trouble,
+    unreachable: () => reachability.known(archives),
+    checkArchives: async () => void await reachability.worst(archives),
     status: () => ({ schedule: schedule?.status() }),
     async begin({ syncNow }) {
       const nextInMs = schedule?.status().nextInMs;

@@ -58,6 +58,9 @@ export type Handlers<M extends GenServiceMethods> = {
 export interface WrittenJson {
   /** It was packed where it was written, for a client that takes it so (`acceptsGzip`). */
   readonly encoding: "gzip" | undefined;
+  /** Status and headers that take the place of the usual ones, e.g. of a conditional answer (RFC 9110 §13); names in lower case. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly pieces: readonly Uint8Array<SharedArrayBuffer>[];
 }
 

@@ -17,8 +17,7 @@ export interface NetworkStatus {
   /** As the control plane told it, or as configured. */
   readonly name: string;
   readonly provider: ProviderKind;
-  /** Undefined for a provider without choice. */
-  readonly authMethod: Granted["method"] | undefined;
+  readonly authMethod: Granted["method"];
   /** What the control plane offers, of what collectors ask for; sorted. */
   readonly features: readonly string[];
   /** Why it is not collected at all. */
@@ -32,7 +31,8 @@ export interface NetworkStatus {
   /** Calls, by endpoint. */
   readonly calls: readonly EndpointCalls[];
   readonly told: Told;
-  readonly deviceCache: { readonly size: number; readonly ageMs: number };
+  /** The age is undefined until devices were read for the first time. */
+  readonly deviceCache: { readonly size: number; readonly ageMs: number | undefined };
   /** The same list until the devices are told anew. */
   readonly devices: readonly Device[];
   readonly dedupSets: readonly DedupSetStatus[];

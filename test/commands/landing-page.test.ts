@@ -37,7 +37,7 @@ describe("what the landing page tells of the archive", () => {
   });
 
   it("is that it is unwell when a store is, or it cannot answer", async () => {
-    expect(await archiveFacts({ ...documents(), healthy: () => false }, signal)).toMatchObject({ state: "bad", word: "a store is not well", documents: 0 });
+    expect(await archiveFacts({ ...documents(), healthy: () => false }, signal)).toMatchObject({ state: "bad", word: "a store is not well", documents: undefined });
     expect(await archiveFacts(documents({ getSyncStatus: refuse }), signal)).toMatchObject({ state: "bad", word: "does not answer" });
   });
 });
@@ -51,21 +51,21 @@ describe("what the landing page tells of the tokens", () => {
   });
 
   it("asks for a look at leases that cannot be ended, and at a store that is sealed", () => {
-    expect(tokenFacts(tokens({ leases: 5, due: 0, irrevocable: 2, orphans: 0, stored: 2 }))).toMatchObject({ state: "notice", irrevocable: 2 });
-    expect(tokenFacts(tokens(undefined))).toMatchObject({ state: "notice", word: "sealed" });
+    expect(tokenFacts(tokens({ leases: 5, due: 0, irrevocable: 2, orphans: 0, stored: 2 }))).toMatchObject({ state: "bad", irrevocable: 2 });
+    expect(tokenFacts(tokens(undefined))).toEqual({ state: "bad", word: "sealed", leases: undefined, mounts: undefined, irrevocable: undefined });
   });
 });
 
 describe("the landing page of a house", () => {
   it("stands when every service is off", async () => {
     const [page] = landingPage({ clock: systemClock }, { demo: false, version: "1.2.3" });
-    const answer = await page?.handle({ query: new URLSearchParams() } as PlainRequest, createCall({ signal, requestId: "r" }));
+    const answer = await page?.handle({ query: new URLSearchParams(), headers: {} } as Partial<PlainRequest> as PlainRequest, createCall({ signal, requestId: "r" }));
     expect(answer?.body).toContain("services.dedup: true");
   });
 
   it("says that a monitor which does not run does not answer", async () => {
     const [page] = landingPage({ clock: systemClock, monitor: { component: { call: () => Promise.reject(new Error("the monitor does not run")) } } }, { demo: false, version: "1.2.3" });
-    const answer = await page?.handle({ query: new URLSearchParams() } as PlainRequest, createCall({ signal, requestId: "r" }));
+    const answer = await page?.handle({ query: new URLSearchParams(), headers: {} } as Partial<PlainRequest> as PlainRequest, createCall({ signal, requestId: "r" }));
     expect(answer?.body).toContain("the monitor does not run");
   });
 });

@@ -57,4 +57,22 @@ describe("-validate", () => {
     expect(run(fileOf("a: [\n"))).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^config invalid: [^\n]*is not valid YAML[^\n]*\n$/) as string });
     expect(JSON.parse(run(missing, { json: true }).stdout)).toMatchObject([{ severity: "error", path: missing }]);
   });
+
+  it("warns of a path that is not there or is of another kind, by its key and with what to do; such a configuration is sound", () => {
+    const folder = temporaryFolder();
+    const lines = join(folder, "lines.jsonl");
+    writeFileSync(lines, "{}\n");
+    const archives = (...paths: readonly string[]): string => `dedup: {archives: [{name: a, kind: folder, path: ${paths[0]}}, {name: b, kind: jsonl, path: ${paths[1]}}]}\n`;
+    expect(run(fileOf(archives(folder, lines)))).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+    const away = join(folder, "away");
+    const wrong = run(fileOf(`${archives(away, folder)}state: {directory: ${lines}/state}\ntokens: {audit: [{file_path: ${lines}/audit.log}], seal: {key_file: ${away}}}\n`));
+    expect(wrong).toMatchObject({ code: 0, stderr: "" });
+    expect(wrong.stdout.trimEnd().split("\n").toSorted()).toEqual([
+      `WARNING dedup.archives[0].path: ${away} does not exist — mount or make it, or correct the path.`, `WARNING dedup.archives[1].path: ${folder} is a folder — give the path of a file.`,
+      `WARNING state.directory: ${lines} is no folder — check the path and its permissions.`, `WARNING tokens.audit[0].file_path: ${lines} is no folder — check the path and its permissions.`,
+      `WARNING tokens.seal.key_file: ${away} does not exist — check the path and its permissions.`, "config OK",
+    ]);
+    expect(run(fileOf(archives(away, lines)), { strict: true }).code).toBe(1);
+    expect(run(fileOf(`services: {dedup: false}\n${archives(away, away)}`))).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
+  });
 });

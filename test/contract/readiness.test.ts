@@ -24,6 +24,15 @@ async function component(daemon: Daemon, name: string): Promise<string | undefin
   return (await rest(daemon, "GET", "/readyz?verbose=1")).text.split("\n").find((line) => line.startsWith(`${name}: `));
 }
 
+async function page(daemon: Daemon): Promise<string> {
+  return (await rest(daemon, "GET", "/")).text;
+}
+
+/** The headline of the status page. */
+async function pageVerdict(daemon: Daemon): Promise<string | undefined> {
+  return /class="verdict">.*?<strong>(.*?)<\/strong>/.exec(await page(daemon))?.[1];
+}
+
 const WELL = [200, 200, 200, 200, true, true, true];
 
 async function start(more = "", env: Readonly<Record<string, string>> = {}): Promise<{ readonly daemon: Daemon; readonly papers: string; readonly state: string; readonly root: string }> {
@@ -45,15 +54,31 @@ describe("the probes", () => {
 
   it("of an archive that is away: only the document service is not ready", async () => {
     const { daemon, papers } = await start();
+    expect(await pageVerdict(daemon)).toBe("Healthy");
     renameSync(papers, `${papers}-away`);
-    expect(await probes(daemon)).toEqual([200, 200, 503, 200, true, true, true]);
-  });
+    // A check is kept for ten seconds.
+    await vi.waitFor(async () => expect(await probes(daemon)).toEqual([200, 200, 503, 200, true, true, true]), { timeout: 15_000, interval: 200 });
+    expect(await component(daemon, "dedup")).toBe("dedup: degraded, an archive cannot be read: not found");
+    expect(await pageVerdict(daemon)).toBe("Degraded");
+    const remedy = `archive "papers": mount ${papers} and let Steward's user read it, or correct dedup.archives[0].path`;
+    expect(await page(daemon)).toContain(remedy.replaceAll('"', "&quot;").replaceAll("'", "&#39;"));
+    await vi.waitFor(async () => expect((await rest(daemon, "GET", "/api/status.json")).json).toMatchObject({
+      health: "degraded", health_reasons: ["component dedup: an archive cannot be read: not found"], services: { dedup: "degraded" },
+      health_problems: [{ part: "dedup", reason: "component dedup: an archive cannot be read: not found", remedy, link: "/api/v1/ready" }],
+    }), { timeout: 5_000 });
+    // What anybody may read names neither the archive nor its path.
+    expect((await rest(daemon, "GET", "/readyz?verbose=1")).text).not.toContain("papers");
+    renameSync(`${papers}-away`, papers);
+    await vi.waitFor(async () => expect([await pageVerdict(daemon), await component(daemon, "dedup")]).toEqual(["Healthy", "dedup: ready"]), { timeout: 15_000, interval: 200 });
+  }, 60_000);
 
   it("of a sealed store of tokens: only its own are closed, and its component is degraded", async () => {
     const { daemon, state, root } = await start();
     expect((await vaultRequest(daemon.url, "PUT", "sys/seal", { token: root })).status).toBe(204);
     expect(await probes(daemon)).toEqual([200, 200, 200, 503, true, true, false]);
     expect(await component(daemon, "tokens")).toMatch(/^tokens: degraded, sealed/);
+    expect(await pageVerdict(daemon)).toBe("Degraded");
+    expect(await page(daemon)).toMatch(/sealed by sys\/seal: give the key to sys\/unseal.*Live leases<\/dt><dd>–<.*Mounts<\/dt><dd>–<.*Irrevocable<\/dt><dd>–</);
     expect((await vaultRequest(daemon.url, "PUT", "sys/unseal", { body: { key: readFileSync(join(state, "tokens.key"), "utf8") } })).status).toBe(200);
     expect(await probes(daemon)).toEqual(WELL);
     expect(await component(daemon, "tokens")).toBe("tokens: ready");

@@ -8,6 +8,7 @@ import { now } from "./clock.ts";
 import { startDialogs } from "./dialogs.ts";
 import { liveBar, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
+import { createStatusSource } from "./status-source.ts";
 import { startTabs } from "./tabs.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
@@ -17,15 +18,22 @@ const EVERY_MS = 5_000;
 const LONGEST_MS = 60_000;
 const TIMEOUT_MS = 15_000;
 const TICK_MS = 1_000;
+/** A status older than this is not shown as what is so now. */
+const STALE_MS = 60_000;
+/** Without a new status the page is drawn again after this, so that its ages stay true. */
+const REDRAW_MS = 10_000;
 
 const app = element("app");
 const live = element("live");
 const stale = element("stale");
-const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "house" | "houseAtMs">;
+const given = JSON.parse(app.dataset["facts"] ?? "{}") as Pick<LandingFacts, "house" | "houseAtMs" | "api">;
 let status: StatusJson | undefined;
+/** When the page was drawn last, by this machine's clock. */
+let drawnAtMs = 0;
+let drawnStale = false;
 
 const poller = createPoller<StatusJson>({
-  fetch: fetchStatus, now, visible: () => document.visibilityState === "visible",
+  fetch: createStatusSource(), now, visible: () => document.visibilityState === "visible",
   answered: (answer) => {
     status = answer;
     draw();
@@ -38,7 +46,15 @@ function draw(): void {
   if (!document.documentElement.classList.contains("ready")) takeOver();
   const { params, fragment } = readAddress();
   const panel = PANELS.includes(fragment) ? fragment : PANELS[0];
-  render(landing({ ...given, status }, { params, nowMs: Date.parse(status.generated_at), zone: undefined, panel }), app);
+  // Ages go on while no newer status comes.
+  const ageMs = Math.max(0, now() - (poller.state.answeredAtMs ?? now()));
+  [drawnAtMs, drawnStale] = [now(), isStale(ageMs)];
+  render(landing({ ...given, status, stale: drawnStale }, { params, nowMs: Date.parse(status.generated_at) + ageMs, zone: undefined, panel }), app);
+}
+
+/** Whether what is shown may no longer be so: the server did not answer, or was not asked for a while. */
+function isStale(ageMs: number): boolean {
+  return poller.state.problem !== undefined || ageMs >= STALE_MS;
 }
 
 /** From here on the island draws what the server wrote. */
@@ -50,18 +66,11 @@ function takeOver(): void {
 
 // The server and this machine may not agree on the time: the age counts from when the answer came.
 function drawAge(): void {
+  const ageMs = now() - (poller.state.answeredAtMs ?? now());
+  if (status !== undefined && (isStale(ageMs) !== drawnStale || now() - drawnAtMs >= REDRAW_MS)) draw();
   const shownAtMs = poller.state.answeredAtMs ?? performance.timeOrigin;
   if (status !== undefined) render(liveBar(poller.state, shownAtMs, now()), live);
   render(staleBanner(poller.state, shownAtMs, now()), stale);
-}
-
-async function fetchStatus(signal: AbortSignal): Promise<StatusJson> {
-  const answer = await fetch("/api/status.json", { signal, cache: "no-store" }).catch((thrown: unknown) => {
-    throw new Error(signal.aborted ? "The server takes too long to answer." : "The server does not answer.", { cause: thrown });
-  });
-  if (answer.status === 401 || answer.status === 403) throw new Error("The server no longer lets this page read: load it again to sign in.");
-  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
-  return await answer.json() as StatusJson;
 }
 
 async function purge(): Promise<void> {

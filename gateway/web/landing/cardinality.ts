@@ -7,20 +7,21 @@ import { figures } from "../pieces/card.ts";
 import { empty, part } from "../pieces/section.ts";
 import { badge, stateText } from "../pieces/state.ts";
 import { table } from "../pieces/table.ts";
+import { activeSeries } from "./overview.ts";
 import type { Scope } from "./scope.ts";
 import type { Cardinality, LabelValues } from "./status.ts";
 
 /** The panel. */
 export function cardinalityPanel({ cardinality: info }: Scope, state: PageState): Child {
-  const { thresholds, total, total_metrics, total_series, schema_version } = info;
+  const { thresholds, total, total_series, schema_version } = info;
   return [
     figures([
-      { label: "Active series", value: formatCount(total), detail: `of ${formatCount(total_metrics)} metrics` },
+      { label: "Active series", ...activeSeries(info) },
       { label: "Warning from", value: thresholds.warning === 0 ? "off" : formatCount(thresholds.warning), detail: "series of one metric" },
       { label: "Critical from", value: thresholds.critical === 0 ? "off" : formatCount(thresholds.critical), detail: "series of one metric" },
       { label: "Schema", value: schema_version, detail: info.available ? "counted each export interval" : "not counted yet" },
     ]),
-    total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in all", points: total_series, format: formatCount, span: (points) => `${points} samples ago` }),
+    !info.available || total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in all", points: total_series, format: formatCount, now: total, span: (points) => `${points} samples ago` }),
     info.available ? undefined : empty("Series are counted once a whole export interval has passed, while self_observability.enabled is on."),
     alerts(info),
     info.available ? part("Series by metric", seriesTable(info, state)) : undefined,
@@ -71,7 +72,7 @@ function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageStat
       { key: "metric", title: "Metric", text: ({ metric, exposition_name }) => `${metric} ${exposition_name}`, order: ({ metric }) => metric, cell: ({ metric, exposition_name }) => names(metric, exposition_name) },
       { key: "current", title: "Now", figure: true, order: ({ current }) => current, cell: ({ current }) => formatCount(current) },
       { key: "delta", title: "Change", figure: true, order: ({ delta_pct }) => delta_pct, cell: ({ delta_pct }) => `${delta_pct > 0 ? "+" : ""}${formatNumber(delta_pct)} %` },
-      { key: "line", title: "Course", cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
+      { key: "line", title: "Course", order: ({ series: points }) => Math.max(...points) - Math.min(...points), cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
     ],
   }, state);
 }

@@ -1,5 +1,5 @@
 /** The panel of the collectors: how each one does, and why it does not. */
-import { formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatSome } from "../format.ts";
+import { formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatSome, formatWords, UNKNOWN } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { outcomes, sparkline } from "../pieces/chart.ts";
@@ -43,9 +43,9 @@ function columns(status: StatusJson, state: PageState): readonly Column<Collecto
     ...(status.networks.length > 1 ? [{ key: "network", title: "Network", order: ({ network }: Collector) => network ?? "", cell: ({ network }: Collector) => network }] : []),
     { key: "state", title: "State", text: (each) => `${collectorState(each)[1]} ${each.last_error ?? ""}`, order: (each) => ["bad", "notice", "unknown", "good"].indexOf(collectorState(each)[0]), cell: (each) => stateCell(each, state) },
     { key: "fresh", title: "Data", order: ({ freshness_seconds, freshness_state }) => (freshness_state === "none" ? Infinity : freshness_seconds), cell: (each) => freshCell(each, state) },
-    { key: "recent", title: "Recent runs", cell: (each) => html`<span>${outcomes(each.outcome_series)}</span>` },
-    { key: "success", title: "Success", figure: true, order: ({ success_rate_pct }) => success_rate_pct, cell: ({ success_rate_pct, runs, failures }) => html`<span><span title=${`${success_rate_pct} %`}>${formatNumber(success_rate_pct)} %</span><small>${formatCount(failures)} of ${formatCount(runs)} failed</small></span>` },
-    { key: "duration", title: "Duration", figure: true, order: ({ last_duration_ms }) => last_duration_ms, cell: (each) => html`<span>${formatMilliseconds(each.last_duration_ms)}${sparkline(each.duration_ms_series, `duration of ${each.name}`, formatMilliseconds)}</span>` },
+    { key: "recent", title: "Recent runs", order: ({ outcome_series: runs = [] }) => runs.filter((ok) => !ok).length, cell: (each) => html`<span>${outcomes(each.outcome_series)}</span>` },
+    { key: "success", title: "Success", figure: true, order: ({ success_rate_pct }) => success_rate_pct, cell: ({ success_rate_pct, runs, failures }) => runs === 0 ? UNKNOWN : html`<span><span title=${`${success_rate_pct} %`}>${formatNumber(success_rate_pct)} %</span><small>${formatCount(failures)} of ${formatCount(runs)} failed</small></span>` },
+    { key: "duration", title: "Duration", figure: true, order: ({ last_duration_ms }) => last_duration_ms, cell: (each) => html`<span>${each.has_run ? formatMilliseconds(each.last_duration_ms) : UNKNOWN}${sparkline(each.duration_ms_series, `duration of ${each.name}`, formatMilliseconds)}</span>` },
     { key: "next", title: "Next run", figure: true, order: ({ next_run_in_seconds }) => next_run_in_seconds, cell: (each) => html`<span>${duration(each.next_run_in, each.next_run_in_seconds)}<small>every ${formatSeconds(each.interval_seconds)}</small></span>` },
   ];
 }
@@ -63,13 +63,19 @@ function stateCell(each: Collector, state: PageState): View {
 function freshCell(each: Collector, state: PageState): View {
   const [fresh, word] = FRESHNESS[each.freshness_state];
   const { checkpoint } = each;
-  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<time datetime=${each.last_success_at} title=${exactly(each, state)}>${each.freshness ?? "some time"} old</time>`}</small>
+  return html`<span>${stateText(fresh, word)}<small>${each.freshness_state === "none" ? "–" : html`<time datetime=${each.last_success_at} title=${exactly(each, state)}>${freshAge(each, state)} old</time>`}</small>
     ${checkpoint === undefined || checkpoint === null ? undefined : html`<small>read up to ${moment(checkpoint.high_water_mark, state)}, lag ${duration(checkpoint.lag, checkpoint.lag_seconds)}${checkpoint.stuck ? html`<strong>, stuck</strong>` : ""}</small>`}</span>`;
 }
 
-function exactly({ last_success_at: at, freshness_seconds }: Collector, { zone }: PageState): string {
+/** By the time of the last success, so that it goes on with the other ages of the page. */
+function freshAge({ last_success_at: at, freshness }: Collector, { nowMs }: PageState): string {
   const timeMs = Date.parse(at ?? "");
-  return `${Number.isNaN(timeMs) ? "" : `${formatMoment(timeMs, zone)}, `}${freshness_seconds} s`;
+  return Number.isNaN(timeMs) ? formatWords(freshness ?? "some time") : formatSeconds((nowMs - timeMs) / 1000);
+}
+
+function exactly({ last_success_at: at, freshness = "", freshness_seconds }: Collector, { zone }: PageState): string {
+  const timeMs = Date.parse(at ?? "");
+  return `${Number.isNaN(timeMs) ? "" : `${formatMoment(timeMs, zone)}, `}${freshness === "" ? "" : `${freshness}, `}${freshness_seconds} s`;
 }
 
 function discovery(node: NodeDiscovery, state: PageState): Child {

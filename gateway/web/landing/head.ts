@@ -1,13 +1,14 @@
 /** The first second of the landing page: is all well, and if not, why; then a card for each service. */
-import { formatAge, formatCount, formatSome } from "../format.ts";
+import { formatAge, formatCount, formatKnown, formatSome } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { card, figures } from "../pieces/card.ts";
 import { badge, stateIcon, worst, type State } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
-import { deliveryState, serviceState } from "./export.ts";
+import { deliveryState } from "./export.ts";
 import type { LandingFacts } from "./house.ts";
-import type { StatusJson } from "./status.ts";
+import { deviceCount, seriesCount } from "./overview.ts";
+import type { HealthProblem, StatusJson } from "./status.ts";
 
 const HEALTH: Readonly<Record<StatusJson["health"], readonly [State, string]>> = {
   healthy: ["good", "Healthy"], degraded: ["bad", "Degraded"], starting: ["unknown", "Starting"],
@@ -17,41 +18,58 @@ const FIRST_REASONS = 3;
 /** Figures older than this say how old they are. */
 const OLD_MS = 60_000;
 
-/** The line of health with its reasons: the monitor's verdict, and what the other services have to say against it. */
+/** Problems that the monitor finds itself; all others are the process's. */
+const MONITOR_PARTS: ReadonlySet<string> = new Set(["network", "checkpoints", "export"]);
+
+/** The line of health with what is wrong, root causes first. */
 export function healthLine(status: StatusJson, facts: LandingFacts): View {
-  const others = troubles(status, facts);
-  const [state, word] = verdict(HEALTH[status.health], others.map(([each]) => each));
-  const reasons = [...(status.health_reasons ?? []), ...others.map(([, reason]) => reason)];
-  const list = (rows: readonly string[]): View => html`<ul class="reasons">${rows.map((reason) => html`<li>${reason}</li>`)}</ul>`;
-  return html`<section class=${`health ${state}`} aria-label="Health">
-    <p class="verdict">${stateIcon(state)}<strong>${word}</strong><span class="muted">${status.service.network === "" || status.service.network === "-" ? status.provider : `${status.service.network}, ${status.provider}`}</span></p>
-    ${reasons.length === 0 ? undefined : list(reasons.slice(0, FIRST_REASONS))}
-    ${reasons.length <= FIRST_REASONS ? undefined : html`<details><summary>${formatSome(reasons.length - FIRST_REASONS, "more reason")}</summary>${list(reasons.slice(FIRST_REASONS))}</details>`}
-  </section>`;
-}
-
-/** Nothing makes better what the monitor finds bad; a service in trouble makes worse what it finds good. */
-function verdict(monitor: readonly [State, string], others: readonly State[]): readonly [State, string] {
-  if (monitor[0] === "bad" || others.length === 0) return monitor;
-  return others.includes("bad") ? HEALTH.degraded : ["notice", "Needs a look"];
-}
-
-function troubles({ services }: StatusJson, { house: { archive, tokens } }: LandingFacts): readonly (readonly [State, string])[] {
-  const now = (name: string, service: string, facts: { readonly state: State; readonly word: string } | undefined): readonly (readonly [State, string])[] => {
-    const [state, word] = facts === undefined ? ["unknown" as const, ""] : stateNow(facts, services[service]);
-    return state === "bad" || state === "notice" ? [[state, `${name}: ${word}`]] : [];
-  };
-  return [...now("archive", "dedup", archive), ...now("tokens", "tokens", tokens)];
+  const { network } = status.service;
+  return line(verdict(status, facts), problemsOf(facts), network === "" || network === "-" ? status.provider : `${network}, ${status.provider}`, facts.stale);
 }
 
 /** The health of a process whose monitor is off, or does not answer. */
-export function houseLine({ house: { archive, tokens }, problem }: LandingFacts): View {
-  const state = problem === undefined ? worst([archive?.state, tokens?.state].filter((each) => each !== undefined)) : "bad";
-  const words: Readonly<Record<State, string>> = { good: "Healthy", notice: "Needs a look", bad: "Degraded", unknown: "Nothing to say yet" };
-  return html`<section class=${`health ${state}`} aria-label="Health">
-    <p class="verdict">${stateIcon(state)}<strong>${words[state]}</strong><span class="muted">${problem === undefined ? "the monitor is off: services.monitor" : "the monitor does not answer"}</span></p>
-    ${problem === undefined ? undefined : html`<ul class="reasons"><li>${problem}</li></ul>`}
+export function houseLine({ house: { archive, tokens, problems = [] }, problem }: LandingFacts): View {
+  const all = problem === undefined ? problems : [...problems, { part: "monitor", reason: problem, remedy: "the log says why; the monitor is started again by itself", link: "/readyz?verbose=1" }];
+  const known = archive !== undefined || tokens !== undefined;
+  const state = all.length > 0 ? HEALTH.degraded : known ? HEALTH.healthy : ["unknown", "No service is on"] as const;
+  return line(state, all, problem === undefined ? "the monitor is off: services.monitor" : "the monitor does not answer");
+}
+
+function line([state, word]: readonly [State, string], problems: readonly HealthProblem[], subject: string, stale = false): View {
+  const shown = stale ? "unknown" : state;
+  const list = (rows: readonly HealthProblem[]): View => html`<ul class="reasons">${rows.map(problemRow)}</ul>`;
+  return html`<section class=${`health ${shown}`} aria-label="Health">
+    <p class="verdict">${stateIcon(shown)}<strong>${stale ? "Not known" : word}</strong><span class="muted">${stale ? `was ${word.toLowerCase()}; ${subject}` : subject}</span></p>
+    ${problems.length === 0 ? undefined : list(problems.slice(0, FIRST_REASONS))}
+    ${problems.length <= FIRST_REASONS ? undefined : html`<details><summary>${formatSome(problems.length - FIRST_REASONS, "more reason")}</summary>${list(problems.slice(FIRST_REASONS))}</details>`}
   </section>`;
+}
+
+function problemRow({ reason, remedy, link }: HealthProblem): View {
+  return html`<li>${reason}${remedy === undefined || remedy === "" ? undefined : html`<small>${remedy}</small>`}${linkOf(link)}</li>`;
+}
+
+/** A panel of this page, or a path of this server; nothing else. */
+function linkOf(link: string | undefined): Child {
+  if (link === undefined) return undefined;
+  if (/^#[a-z]+$/.test(link)) return html`<small><a href=${link} data-tab=${link.slice(1)}>See ${link.slice(1)}</a></small>`;
+  return /^\/(?!\/)/.test(link) ? html`<small><a href=${link}>${link}</a></small>` : undefined;
+}
+
+/** The newest there is of each part: a status that was made before the page leaves the word to the process, later ones speak for all. */
+function problemsOf(facts: LandingFacts): readonly HealthProblem[] {
+  const found = facts.status?.health_problems ?? [];
+  return isNewer(facts) ? found : [...facts.house.problems ?? [], ...found.filter(({ part }) => MONITOR_PARTS.has(part))];
+}
+
+function isNewer({ status, houseAtMs }: LandingFacts): boolean {
+  return status !== undefined && Date.parse(status.generated_at) >= houseAtMs;
+}
+
+function verdict({ health }: StatusJson, facts: LandingFacts): readonly [State, string] {
+  if (isNewer(facts)) return HEALTH[health];
+  if ((facts.house.problems ?? []).length > 0) return HEALTH.degraded;
+  return health === "degraded" && problemsOf(facts).length === 0 ? HEALTH.healthy : HEALTH[health];
 }
 
 /** The newer release, as a badge that leads to it; nothing while there is none. */
@@ -65,23 +83,26 @@ export function cards(facts: LandingFacts, state: PageState): View {
   return html`<div class="cards">${networkCard(facts, state)}${archiveCard(facts, state)}${tokensCard(facts, state)}</div>`;
 }
 
-function networkCard({ status, problem }: LandingFacts, state: PageState): View {
+function networkCard(facts: LandingFacts, state: PageState): View {
+  const { status, problem } = facts;
   if (status === undefined) return problem === undefined ? offCard("Network", "monitor") : card({ title: "Network", state: ["bad", "no answer"], body: html`<p class="note">${problem}</p>` });
-  const { collectors } = status;
+  const { collectors, device_cache: cache } = status;
   const links = [...(status.flow_store.enabled ? [{ href: "/flows", label: "Flows" }] : []), ...(status.event_store.enabled ? [{ href: "/events", label: "Events" }] : [])];
   return card({
-    title: "Network", state: collecting(status), links,
+    title: "Network", href: "#inventory", state: shownState(facts, collecting(status, facts)), links,
     body: [
-      figures([{ label: "Devices", value: formatCount(status.device_cache.devices) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: status.cardinality.available || status.cardinality.total > 0 ? formatCount(status.cardinality.total) : "–" }]),
-      collectors.length === 0 ? html`<p class="note">Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}Devices read ${moment(newest(status), state)}.</p>`,
+      figures([{ label: "Devices", value: deviceCount(cache) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: seriesCount(status.cardinality) }]),
+      collectors.length === 0 ? html`<p class="note">Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}${newest(status) === undefined ? "No devices were read yet." : html`<span>Devices read ${moment(newest(status), state)}.</span>`}</p>`,
     ],
   });
 }
 
-function collecting({ collectors }: StatusJson): readonly [State, string] {
-  if (collectors.length === 0) return ["unknown", "not set up"];
+function collecting({ collectors, health }: StatusJson, facts: LandingFacts): readonly [State, string] {
+  const troubled = health !== "starting" && problemsOf(facts).some(({ part }) => MONITOR_PARTS.has(part));
+  if (collectors.length === 0) return troubled ? ["bad", "degraded"] : ["unknown", "not set up"];
   const failing = collectors.filter(({ has_run, last_success }) => has_run && !last_success).length;
-  if (failing > 0) return ["notice", `${formatCount(failing)} failing`];
+  if (failing > 0) return ["bad", `${formatCount(failing)} failing`];
+  if (troubled) return ["bad", "degraded"];
   return collectors.every(({ has_run }) => has_run) ? ["good", "collecting"] : ["unknown", "starting"];
 }
 
@@ -91,39 +112,53 @@ function delivering({ delivery }: StatusJson): string {
 }
 
 function newest({ collectors }: StatusJson): string | undefined {
-  return collectors.filter(({ name }) => name === "devices").map(({ last_success_at }) => last_success_at ?? "").sort().at(-1);
+  return collectors.filter(({ name }) => name === "devices").flatMap(({ last_success_at }) => last_success_at ?? []).sort().at(-1);
 }
 
-function archiveCard({ house: { archive }, status, houseAtMs }: LandingFacts, state: PageState): View {
+function archiveCard(facts: LandingFacts, state: PageState): View {
+  const { archive } = facts.house;
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
-    title: "Archive", state: stateNow(archive, status?.services["dedup"]),
+    title: "Archive", ...(facts.api === false ? {} : { href: "/api/v1/duplicates" }), state: shownState(facts, serviceNow(facts, "dedup", archive)),
     body: [
-      figures([{ label: "Documents", value: formatCount(archive.documents) }, { label: "Groups", value: formatCount(archive.groups) }, { label: "To review", value: formatCount(archive.pending) }]),
-      html`<p class="note">Synced ${moment(archive.lastSyncAt, state)}, analysed ${moment(archive.lastAnalysisAt, state)}.${asOf(houseAtMs, state)}</p>`,
+      figures([{ label: "Documents", value: formatKnown(archive.documents) }, { label: "Groups", value: formatKnown(archive.groups) }, { label: "To review", value: formatKnown(archive.pending) }]),
+      html`<p class="note">${archive.documents === undefined ? undefined : html`<span>Synced ${moment(archive.lastSyncAt, state)}, analysed ${moment(archive.lastAnalysisAt, state)}.</span>`}${asOf(facts, state)}</p>`,
     ],
   });
 }
 
-function tokensCard({ house: { tokens }, status, houseAtMs }: LandingFacts, state: PageState): View {
+function tokensCard(facts: LandingFacts, state: PageState): View {
+  const { tokens } = facts.house;
   if (tokens === undefined) return offCard("Tokens", "tokens");
   return card({
-    title: "Tokens", state: stateNow(tokens, status?.services["tokens"]),
+    title: "Tokens", ...(facts.api === false ? {} : { href: "/docs#group-tokens_EngineService" }), state: shownState(facts, serviceNow(facts, "tokens", tokens)),
     body: [
-      figures([{ label: "Live leases", value: formatCount(tokens.leases) }, { label: "Mounts", value: formatCount(tokens.mounts) }, { label: "Irrevocable", value: formatCount(tokens.irrevocable) }]),
-      html`<p class="note">Below <code>/v1</code>, for any Vault client.${asOf(houseAtMs, state)}</p>`,
+      figures([{ label: "Live leases", value: formatKnown(tokens.leases) }, { label: "Mounts", value: formatKnown(tokens.mounts) }, { label: "Irrevocable", value: formatKnown(tokens.irrevocable) }]),
+      html`<p class="note">Below <code>/v1</code>, for any Vault client.${asOf(facts, state)}</p>`,
     ],
   });
 }
 
 // These figures came with the page; one that has been open for long says so.
-function asOf(houseAtMs: number, { nowMs }: PageState): Child {
+function asOf({ houseAtMs }: LandingFacts, { nowMs }: PageState): Child {
   return nowMs - houseAtMs < OLD_MS ? undefined : ` Counted ${formatAge(houseAtMs, nowMs)}: load the page again for newer figures.`;
 }
 
-// A service that broke says so whatever it last told of itself.
-function stateNow({ state, word }: { readonly state: State; readonly word: string }, service: string | undefined): readonly [State, string] {
-  return service !== undefined && serviceState(service) === "bad" ? ["bad", service] : [state, word];
+/** As the health of the process has the service now; its own word came with the page and may be older. */
+function serviceNow(facts: LandingFacts, service: string, loaded: { readonly state: State; readonly word: string }): readonly [State, string] {
+  const phase = facts.status?.services[service];
+  const trouble = phase !== undefined && TROUBLED.has(phase) ? PHASES[phase] ?? phase : problemsOf(facts).some(({ part }) => part === service) ? "degraded" : undefined;
+  if (trouble !== undefined) return ["bad", loaded.state === "bad" ? loaded.word : trouble];
+  return loaded.state === "bad" && phase !== undefined ? ["good", phase] : [loaded.state, loaded.word];
+}
+
+/** Phases of a component that does not do all of its work. */
+const TROUBLED: ReadonlySet<string> = new Set(["degraded", "refusing", "failed"]);
+const PHASES: Readonly<Record<string, string>> = { refusing: "out of service" };
+
+/** What was so once is not shown as so now. */
+function shownState({ stale }: LandingFacts, [state, word]: readonly [State, string]): readonly [State, string] {
+  return stale === true ? ["unknown", `was ${word}`] : [state, word];
 }
 
 function offCard(title: string, service: string): View {

@@ -5,35 +5,22 @@ import type { PageState } from "../page-state.ts";
 import { keyValues, words } from "../pieces/key-values.ts";
 import { part } from "../pieces/section.ts";
 import { table } from "../pieces/table.ts";
-import { duration } from "../pieces/time.ts";
+import { deviceTable } from "./devices.ts";
+import { deviceCount, devicesRead } from "./overview.ts";
 import type { Scope } from "./scope.ts";
 import type { LogEvent, Metric, StatusJson } from "./status.ts";
-import type { Device } from "./status-collection.ts";
 import { eventStore, flowStore, geoip, reverseDns } from "./stores.ts";
 
 /** The panel. */
 export function inventoryPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   const { device_cache: cache } = scope;
   return [
-    part("Devices", devices(scope.devices, state), html`<span>${formatCount(cache.devices)} remembered, read ${duration(cache.age, cache.age_seconds)} ago.</span>`),
+    part("Devices", deviceTable(scope.devices, state), html`<span>${deviceCount(cache)} remembered, ${devicesRead(cache)}.</span>`),
     html`<div class="columns">${flowStore(status.flow_store)}${eventStore(status.event_store)}${reverseDns(status.reverse_dns, state)}${geoip(status.geoip, state)}
       ${part("Records seen before", keyValues(status.dedup_sets.map(({ name, len, capacity }) => [name, `${formatCount(len)} of ${formatCount(capacity)}`] as const)), "What came twice is dropped once.")}</div>`,
     part("Metrics", metrics(status.metrics, state), "Everything that can be exported."),
     part("Log records", logEvents(status.log_events, state)),
   ];
-}
-
-function devices(rows: readonly Device[], state: PageState): View {
-  return table({
-    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No device is remembered yet: the devices collector has not succeeded so far.",
-    columns: [
-      { key: "name", title: "Device", text: ({ name, hostname }) => `${name} ${hostname}`, order: ({ name }) => name, cell: ({ name, hostname, external }) => html`<span><strong>${name}</strong><small>${hostname}${external ? ", shared from another network" : ""}</small></span>` },
-      { key: "user", title: "User", text: ({ user }) => user, order: ({ user }) => user, cell: ({ user }) => user },
-      { key: "os", title: "System", text: ({ os, os_version }) => `${os} ${os_version}`, order: ({ os, os_version }) => `${os} ${os_version}`, cell: ({ os, os_version }) => `${os} ${os_version}` },
-      { key: "addrs", title: "Addresses", text: ({ addrs }) => addrs.join(" "), cell: ({ addrs }) => words(addrs) },
-      { key: "tags", title: "Tags", text: ({ tags = [] }) => tags.join(" "), cell: ({ tags }) => words(tags, "–") },
-    ],
-  }, state);
 }
 
 function metrics(rows: readonly Metric[], state: PageState): View {

@@ -19,15 +19,20 @@ import type { StatusJson } from "./status.ts";
 /** Everything between the page's head and its foot. */
 export function landing(facts: LandingFacts, state: PageState): View {
   const { status } = facts;
-  if (status === undefined) return html`<div class="stack">${houseLine(facts)}${cards(facts, state)}</div>`;
+  if (status === undefined) return html`<div class=${stackOf(facts)}>${houseLine(facts)}${cards(facts, state)}</div>`;
   const scope = scopeOf(status, state);
-  return html`<div class="stack">
+  return html`<div class=${stackOf(facts)}>
     <div class="row">${healthLine(status, facts)}${updateBadge(status)}</div>
     ${cards(facts, state)}
     ${networkSelector(status, scope, state)}
     ${tabs("The monitor", panels(status, scope, state), state)}
     ${dialog({ id: "purge", title: "Purge the names of addresses?", body: `All ${formatCount(status.reverse_dns.size)} remembered names are forgotten and asked for again as flows arrive; the resolver sees more queries until then.`, confirm: "Purge" })}
   </div>`;
+}
+
+/** Colours of what was so once are those of what is not known. */
+function stackOf({ stale }: LandingFacts): string {
+  return stale === true ? "stack was" : "stack";
 }
 
 function panels(status: StatusJson, scope: Scope, state: PageState): readonly Panel[] {

@@ -1,5 +1,5 @@
 /** The first panel: the figures that tell how the monitor does, and their course over the last minutes. */
-import { formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatSome, formatWord } from "../format.ts";
+import { formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatSome, formatWord, UNKNOWN } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { timeSeries } from "../pieces/chart.ts";
@@ -11,6 +11,7 @@ import { duration, moment } from "../pieces/time.ts";
 import { deliveryState } from "./export.ts";
 import type { Scope } from "./scope.ts";
 import type { StatusJson } from "./status.ts";
+import type { DeviceCache } from "./status-collection.ts";
 
 /** Between two samples (facts §0, Series). */
 const SAMPLE_SECONDS = 10;
@@ -32,8 +33,18 @@ function collecting({ fleet }: StatusJson, { collectors, device_cache: cache }: 
     { label: "Collectors ok", value: html`<span>${formatCount(ok)}<small class="of"> of ${formatCount(collectors.length)}</small></span>`, detail: `${formatCount(fleet.active)} have run` },
     { label: "Failing", value: figureOf(failing, "bad"), detail: `${formatCount(fleet.failing)} in all networks` },
     { label: "Stale", value: figureOf(stale, "notice"), detail: "data older than five intervals" },
-    { label: "Devices", value: formatCount(cache.devices), detail: html`<span>read ${duration(cache.age, cache.age_seconds)} ago</span>` },
+    { label: "Devices", value: deviceCount(cache), detail: devicesRead(cache) },
   ];
+}
+
+/** No devices and devices that were never read are not the same. */
+export function deviceCount({ devices, age }: DeviceCache): string {
+  return age === "" ? UNKNOWN : formatCount(devices);
+}
+
+/** When they were read. */
+export function devicesRead({ age, age_seconds }: DeviceCache): View {
+  return age === "" ? html`<span>not read yet</span>` : html`<span>read ${duration(age, age_seconds)} ago</span>`;
 }
 
 function figureOf(count: number, state: "bad" | "notice"): Child {
@@ -41,10 +52,11 @@ function figureOf(count: number, state: "bad" | "notice"): Child {
 }
 
 function exporting({ delivery, telemetry, throughput }: StatusJson, { cardinality }: Scope, state: PageState): readonly Figure[] {
-  const newest = delivery.map(({ last_success_at }) => last_success_at ?? "").sort().at(-1);
+  const pushes = telemetry.endpoint !== "" || telemetry.protocol === "stdout";
+  const newest = delivery.map(({ last_success_at }) => last_success_at ?? "").filter((each) => each !== "").sort().at(-1);
   return [
-    { label: "Last export", value: moment(newest, state), detail: signals(delivery) },
-    { label: "Export target", value: telemetry.endpoint === "" ? "none" : html`<code>${telemetry.endpoint}</code>`, detail: telemetry.endpoint === "" && telemetry.protocol !== "stdout" ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
+    { label: "Last export", value: moment(newest, state, pushes ? "never" : UNKNOWN), detail: pushes || newest !== undefined ? signals(delivery) : "nothing is pushed" },
+    { label: "Export target", value: telemetry.endpoint === "" ? "none" : html`<code>${telemetry.endpoint}</code>`, detail: !pushes ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
     { label: "Active series", ...activeSeries(cardinality) },
     { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatSome(throughput.log_records, "log record")}` },
   ];
@@ -59,15 +71,21 @@ function signals(delivery: StatusJson["delivery"]): View {
 }
 
 /** Series are counted once an export interval has passed; before that nothing is known, which is not none. */
-function activeSeries({ available, total, total_metrics }: Scope["cardinality"]): Pick<Figure, "value" | "detail"> {
-  return available || total > 0 ? { value: formatCount(total), detail: `of ${formatCount(total_metrics)} metrics` } : { value: "–", detail: total_metrics === 0 ? "not counted yet" : `of ${formatCount(total_metrics)} metrics` };
+export function seriesCount({ available, total }: Pick<Scope["cardinality"], "available" | "total">): string {
+  return available || total > 0 ? formatCount(total) : UNKNOWN;
+}
+
+/** The figure with what it counts. */
+export function activeSeries(cardinality: Pick<Scope["cardinality"], "available" | "total" | "total_metrics">): Pick<Figure, "value" | "detail"> {
+  const { total_metrics: metrics } = cardinality;
+  return { value: seriesCount(cardinality), detail: metrics === 0 ? "not counted yet" : `of ${formatCount(metrics)} metrics` };
 }
 
 function process({ service, update, runtime }: StatusJson, state: PageState): readonly Figure[] {
   return [
     { label: "Uptime", value: duration(service.uptime, service.uptime_seconds), detail: html`<span>started ${moment(service.started_at, state)}</span>` },
     { label: "Release", value: html`<span class="small">${UPDATE[update.state] ?? update.state}</span>`, detail: updateDetail({ update, service }, state) },
-    { label: "Heap", value: html`<span title=${`${runtime.heap_alloc_bytes} bytes`}>${runtime.heap_alloc}</span>`, detail: formatSome(runtime.num_gc, "collection") },
+    { label: "Heap", value: html`<span title=${`${runtime.heap_alloc_bytes} bytes, ${runtime.heap_alloc}`}>${formatBytes(runtime.heap_alloc_bytes)}</span>`, detail: formatSome(runtime.num_gc, "collection") },
     { label: "Runtime", value: html`<span class="small">${service.runtime_version}</span>`, detail: `${formatSome(runtime.workers, "worker")} on ${formatSome(runtime.max_procs, "core")}, self-observability ${onOff(service.self_observability)}` },
   ];
 }
@@ -92,13 +110,13 @@ function charts({ runtime, throughput, fleet }: StatusJson): readonly View[] {
   const span = (points: number): string => `${formatSeconds((points - 1) * SAMPLE_SECONDS)} ago`;
   const perSecond = (value: number): string => `${formatNumber(value)}/s`;
   return [
-    timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, value: perSecond(throughput.metric_points_per_sec), span }),
-    timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, value: perSecond(throughput.log_records_per_sec), span }),
-    timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, span }),
-    timeSeries({ title: "Mean run", points: fleet.mean_duration_ms_series, format: formatMilliseconds, value: formatMilliseconds(fleet.mean_duration_ms), span }),
-    timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, span }),
+    timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, now: throughput.metric_points_per_sec, span }),
+    timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, now: throughput.log_records_per_sec, span }),
+    timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, now: fleet.failing, span }),
+    timeSeries({ title: "Mean run", points: fleet.mean_duration_ms_series, format: formatMilliseconds, now: fleet.active === 0 ? undefined : fleet.mean_duration_ms, span }),
+    timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, now: runtime.heap_alloc_bytes, span }),
     timeSeries({ title: "Collections", points: runtime.gc_rate_series, format: perSecond, span }),
-    timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, span }),
+    timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, now: runtime.workers, span }),
   ];
 }
 
@@ -109,9 +127,9 @@ function networks({ networks: rows }: StatusJson, state: PageState): View {
       { key: "name", title: "Network", text: ({ name }) => name, order: ({ name }) => name, cell: ({ name }) => html`<strong>${name}</strong>` },
       { key: "auth", title: "Authentication", order: ({ auth_method }) => auth_method, cell: ({ auth_method }) => formatAuth(auth_method) },
       { key: "failing", title: "Failing", figure: true, order: ({ failing }) => failing, cell: ({ failing, collectors }) => html`<span>${figureOf(failing, "bad")}<small>of ${formatCount(collectors.length)} collectors</small></span>` },
-      { key: "devices", title: "Devices", figure: true, order: ({ devices }) => devices.length, cell: ({ device_cache: cache }) => html`<span>${formatCount(cache.devices)}<small>read ${duration(cache.age, cache.age_seconds)} ago</small></span>` },
+      { key: "devices", title: "Devices", figure: true, order: ({ devices }) => devices.length, cell: ({ device_cache: cache }) => html`<span>${deviceCount(cache)}<small>${devicesRead(cache)}</small></span>` },
       { key: "calls", title: "Calls", figure: true, order: ({ api }) => api.auth.total_calls, cell: ({ api }) => html`<span>${formatCount(api.auth.total_calls)}<small>${formatCount(api.auth.total_429)} answered 429</small></span>` },
-      { key: "series", title: "Series", figure: true, order: ({ cardinality }) => cardinality.total, cell: ({ cardinality }) => formatCount(cardinality.total) },
+      { key: "series", title: "Series", figure: true, order: ({ cardinality }) => cardinality.total, cell: ({ cardinality }) => seriesCount(cardinality) },
     ],
   }, state));
 }

@@ -1,4 +1,4 @@
-/** The routes of the landing page: the page itself, and the sheet and modules it loads. */
+/** The route of the landing page. */
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import type { Clock } from "../../../src/kernel/base/clock.ts";
 import type { PlainRequest, PlainRoute } from "../../../src/kernel/service.ts";
@@ -13,8 +13,6 @@ import type { StatusJson } from "./status.ts";
 
 /** A service that takes longer is said not to answer; the page comes without it. */
 const STATUS_MS = 3_000;
-/** The names of the page's islands in `browser/`: with a monitor to ask, and without. */
-export const LANDING_MODULES: readonly string[] = ["landing", "plain"];
 
 /** What the page is made from. */
 export interface LandingDeps {
@@ -22,7 +20,7 @@ export interface LandingDeps {
   status?(signal: AbortSignal): Promise<StatusJson>;
   /** What the other services say. */
   house(signal: AbortSignal): Promise<HouseFacts> | HouseFacts;
-  /** Made by `createAssets(LANDING_MODULES)`, with the modules of other pages beside it where there are any. */
+  /** See `pageAssets`. */
   readonly assets: Assets;
   readonly clock: Clock;
 }
@@ -31,20 +29,22 @@ export interface LandingDeps {
 export interface LandingOptions {
   readonly demo: boolean;
   readonly version: string;
+  /** The listener serves the APIs and their reference beside the page; it does unless said otherwise. */
+  readonly api?: boolean;
 }
 
-/** `/` and `/assets/{name}`, for administrators, with the monitor's errors. */
+/** `/`, for administrators, with the monitor's errors. */
 export function landingRoutes(deps: LandingDeps, options: LandingOptions): readonly PlainRoute[] {
   return [
     { verb: "GET", template: "/", access: Access.ADMIN, dialect: "monitor", handle: (request, call) => answer(deps, options, request, call.signal) },
-    deps.assets.route(Access.ADMIN),
   ];
 }
 
-async function answer(deps: LandingDeps, { demo, version }: LandingOptions, request: PlainRequest, signal: AbortSignal): ReturnType<PlainRoute["handle"]> {
+async function answer(deps: LandingDeps, { demo, version, api = true }: LandingOptions, request: PlainRequest, signal: AbortSignal): ReturnType<PlainRoute["handle"]> {
   const [status, house] = await Promise.all([statusOf(deps, signal), deps.house(signal)]);
-  const houseAtMs = deps.clock.now();
-  const facts: LandingFacts = { ...status, house, houseAtMs };
+  // Whole seconds: the same page in the same second has the same entity tag.
+  const houseAtMs = Math.floor(deps.clock.now() / 1000) * 1000;
+  const facts: LandingFacts = { ...status, house, houseAtMs, api };
   const state = { params: request.query, nowMs: nowOf(status.status, houseAtMs), zone: "UTC", panel: undefined };
   return await pageAnswer({
     title: "Status", demo, version,
@@ -52,13 +52,13 @@ async function answer(deps: LandingDeps, { demo, version }: LandingOptions, requ
       { href: "/", label: "Status", here: true },
       ...(status.status?.flow_store.enabled === true ? [{ href: "/flows", label: "Flows" }] : []),
       ...(status.status?.event_store.enabled === true ? [{ href: "/events", label: "Events" }] : []),
-      { href: "/docs", label: "API" },
+      ...(api ? [{ href: "/docs", label: "API" }] : []),
     ],
     // Without a monitor there is nothing to poll; the page is read and loaded again.
-    ...(deps.status === undefined ? { module: "plain.js" } : { module: "landing.js", facts: { house, houseAtMs } }),
+    ...(deps.status === undefined ? { module: "plain.js" } : { module: "landing.js", facts: { house, houseAtMs, api } }),
     body: landing(facts, state),
     foot: html`<span>As of ${moment(status.status?.generated_at ?? new Date(houseAtMs).toISOString(), { ...state, nowMs: houseAtMs })}</span>${deps.status === undefined ? undefined : html`<a href="/api/status.json">JSON</a>`}`,
-  }, deps.assets);
+  }, deps.assets, request.headers);
 }
 
 async function statusOf(deps: LandingDeps, signal: AbortSignal): Promise<Pick<LandingFacts, "status" | "problem">> {

@@ -89,6 +89,14 @@ export interface Device {
   readonly os_version: string;
   readonly user: string;
   readonly tags?: readonly string[];
+  readonly online: boolean;
+  readonly last_seen?: string;
+  readonly key_expires_at?: string;
+  readonly key_expiry_disabled?: boolean;
+  readonly client_version?: string;
+  readonly update_available?: boolean;
+  readonly advertised_routes?: readonly string[];
+  readonly enabled_routes?: readonly string[];
 }
 
 /** Where node metrics are read. */

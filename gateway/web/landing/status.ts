@@ -44,6 +44,17 @@ export interface StatusJson {
   readonly tls_certificates?: readonly TlsCertificate[];
   readonly update: Update;
   readonly services: Readonly<Record<string, string>>;
+  readonly health_problems?: readonly HealthProblem[];
+}
+
+/** Something that is not well. */
+export interface HealthProblem {
+  /** The component, `network`, `checkpoints` or `export`. */
+  readonly part: string;
+  readonly reason: string;
+  readonly remedy?: string;
+  /** A path of the server, or the fragment of a panel. */
+  readonly link?: string;
 }
 
 /** One network's part. */

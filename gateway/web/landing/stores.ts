@@ -1,5 +1,5 @@
 /** What is kept in memory or on disk: flows, events, names and places of addresses. */
-import { formatBytes, formatCount, formatNumber } from "../format.ts";
+import { formatBytes, formatCount, formatNumber, formatWords, UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { keyValues, words } from "../pieces/key-values.ts";
@@ -8,14 +8,20 @@ import { onOff, stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import type { EventStore, FlowStore, Geoip, ReverseDns } from "./status-stores.ts";
 
+/** What is off has no figures: its zeros would count nothing. */
+function off(title: string, name: string): View {
+  return part(title, keyValues([[name, stateText("unknown", "off")]]));
+}
+
 /** Flows. */
 export function flowStore(store: FlowStore): View {
   const { backend } = store;
+  if (!store.enabled) return off("Flows", "Store");
   return part("Flows", keyValues([
     ["Store", onOff(store.enabled)],
     ["Minutes held", `${formatCount(store.buckets)} of ${formatCount(store.capacity)}`],
-    ["Covered", store.covered ?? "nothing yet"],
-    ["Retention", store.retention === "" ? "–" : store.retention],
+    ["Covered", store.covered === undefined ? "nothing yet" : formatWords(store.covered)],
+    ["Retention", text(store.retention)],
     ["Connections seen", formatCount(store.observations)],
     ["Folded together", formatCount(store.truncated)],
     ["Newest kept whole", formatCount(store.max_recent)],
@@ -23,7 +29,7 @@ export function flowStore(store: FlowStore): View {
     ["At most", html`<span title=${`${store.estimated_bytes} bytes`}>${formatBytes(store.estimated_bytes)}</span>`],
     ...(backend === undefined ? [] : [
       ["Held in", `${backend.kind === "" ? "–" : backend.kind}${backend.persistent ? ", on disk" : ""}`] as const,
-      ["Backend", store.enabled || !backend.healthy || backend.errors !== undefined ? stateText(backend.healthy ? "good" : "bad", backend.healthy ? "well" : `not well${backend.errors === undefined ? "" : `: ${backend.errors.join("; ")}`}`) : stateText("unknown", "well, not in use")] as const,
+      ["Backend", stateText(backend.healthy ? "good" : "bad", backend.healthy ? "well" : `not well${backend.errors === undefined ? "" : `: ${backend.errors.join("; ")}`}`)] as const,
       ["Waiting", formatCount(backend.queued ?? 0)] as const,
       ["Dropped", formatCount(backend.queue_drops ?? 0)] as const,
       ["Rows", formatCount(backend.rows ?? 0)] as const,
@@ -35,6 +41,7 @@ export function flowStore(store: FlowStore): View {
 
 /** Events. */
 export function eventStore(store: EventStore): View {
+  if (!store.enabled) return off("Events", "Store");
   return part("Events", keyValues([
     ["Store", onOff(store.enabled)], ["Held", `${formatCount(store.retained)} of ${formatCount(store.capacity)}`],
     ["Recorded", formatCount(store.recorded)], ["Made room", formatCount(store.evicted)],
@@ -43,21 +50,23 @@ export function eventStore(store: EventStore): View {
 
 /** Reverse DNS, with its purge. */
 export function reverseDns(cache: ReverseDns, state: PageState): View {
+  if (!cache.enabled) return off("Reverse DNS", "Cache");
   return part("Reverse DNS", [
     keyValues([
       ["Cache", onOff(cache.enabled)], ["Names", `${formatCount(cache.size)} of ${formatCount(cache.capacity)}`],
-      ["Hit rate", html`<span title=${`${cache.hit_rate_pct} %`}>${formatNumber(cache.hit_rate_pct)} %</span>`],
+      ["Hit rate", cache.hits + cache.misses === 0 ? UNKNOWN : html`<span title=${`${cache.hit_rate_pct} %`}>${formatNumber(cache.hit_rate_pct)} %</span>`],
       ["Hits, misses, none", `${formatCount(cache.hits)}, ${formatCount(cache.misses)}, ${formatCount(cache.negatives)}`],
       ["Queries", `${formatCount(cache.query_success)} answered, ${formatCount(cache.query_fail)} failed`],
       ["Left the cache", `${formatCount(cache.evicted_expired)} expired, ${formatCount(cache.evicted_purged)} purged`], ["Found no room", formatCount(cache.overflows)],
       ["Kept for", `${text(cache.ttl)}, no name ${text(cache.negative_ttl)}`], ["Last purge", moment(cache.last_purge, state)],
     ]),
-    cache.enabled ? html`<p class="scripted"><button type="button" data-open="purge">Purge the names…</button></p>` : undefined,
+    html`<p class="scripted"><button type="button" data-open="purge">Purge the names…</button></p>`,
   ]);
 }
 
 /** Places of addresses. */
 export function geoip(geo: Geoip, state: PageState): View {
+  if (!geo.enabled) return off("Places of addresses", "Lookup");
   return part("Places of addresses", keyValues([
     ["Lookup", onOff(geo.enabled)], ["Download", onOff(geo.download_enabled)], ["In flow metrics", onOff(geo.geo_dims)],
     ["Countries", database(geo.country_path, geo.country_type, geo.country_age)], ["Country data built", moment(geo.country_build_time, state, "–")],
@@ -69,10 +78,10 @@ export function geoip(geo: Geoip, state: PageState): View {
 }
 
 function database(path: string | undefined, type: string | undefined, age: string | undefined): View {
-  const known = [type, path, age === undefined ? undefined : `${age} old`].filter((each) => each !== undefined);
+  const known = [type, path, age === undefined ? undefined : `${formatWords(age)} old`].filter((each) => each !== undefined);
   return words(known, "not loaded");
 }
 
 function text(value: string | undefined): string {
-  return value === undefined || value === "" ? "–" : value;
+  return value === undefined || value === "" ? UNKNOWN : formatWords(value);
 }

@@ -6,6 +6,8 @@ import { badge } from "./state.ts";
 /** What stands in a card. */
 export interface CardOptions {
   readonly title: string;
+  /** Where a click anywhere on the card leads; the title is the link. */
+  readonly href?: string | undefined;
   readonly state?: readonly [state: State, word: string];
   readonly body: Child;
   /** Where to read on. */
@@ -13,9 +15,9 @@ export interface CardOptions {
 }
 
 /** A card with its state at the top right and its links at the foot. */
-export function card({ title, state, body, links = [] }: CardOptions): View {
+export function card({ title, href, state, body, links = [] }: CardOptions): View {
   return html`<section class="card">
-    <header><h2>${title}</h2>${state === undefined ? undefined : badge(state[0], state[1])}</header>
+    <header><h2>${href === undefined ? title : html`<a class="whole" href=${href} data-tab=${href.startsWith("#") ? href.slice(1) : undefined}>${title}</a>`}</h2>${state === undefined ? undefined : badge(state[0], state[1])}</header>
     <div class="body">${body}</div>
     ${links.length === 0 ? undefined : html`<footer>${links.map(({ href, label }) => html`<a href=${href}>${label}</a>`)}</footer>`}
   </section>`;

@@ -1,4 +1,5 @@
 /** Lines and bars over time as inline SVG: drawn by the server, redrawn by the browser, without a library. */
+import { UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 
 /** A sparkline's own units; it is stretched to the room it has. */
@@ -21,18 +22,19 @@ export interface TimeSeriesOptions {
   readonly title: string;
   readonly points: readonly number[] | undefined;
   readonly format: (value: number) => string;
-  /** The figure beside the title; the newest point where not given. */
-  readonly value?: string;
+  /** What is so now, as the newest point of the line and the figure beside the title; without it that is the last of the points. */
+  readonly now?: number | undefined;
   /** How long ago the first of so many points was, in words. */
   span(points: number): string;
 }
 
 /** A chart with its highest and lowest value and the span of its time. */
 export function timeSeries(options: TimeSeriesOptions): View {
-  const { title, points = [], format, value } = options;
-  const last = points.at(-1);
-  const now = value ?? (last === undefined ? "–" : format(last));
-  return html`<figure class="series"><figcaption><span>${title}</span><strong>${now}</strong></figcaption>${points.length < 2 ? html`<p class="empty">A line appears after the second sample.</p>` : drawing(points, title, format, options.span(points.length))}</figure>`;
+  const { title, format, now } = options;
+  // The line ends where the figure above it is: never below or above it.
+  const points = [...options.points ?? [], ...(now === undefined || options.points === undefined ? [] : [now])];
+  const last = now ?? points.at(-1);
+  return html`<figure class="series"><figcaption><span>${title}</span><strong>${last === undefined ? UNKNOWN : format(last)}</strong></figcaption>${points.length < 2 ? html`<p class="empty">A line appears after the second sample.</p>` : drawing(points, title, format, options.span(points.length))}</figure>`;
 }
 
 function drawing(points: readonly number[], title: string, format: (value: number) => string, span: string): View {
@@ -58,12 +60,10 @@ function summary(points: readonly number[], format: (value: number) => string): 
   return `${format(last)} now, from ${format(Math.min(...points))} to ${format(Math.max(...points))} over ${points.length} samples`;
 }
 
-/** Zero is in sight unless the values are far from it; a flat line lies in the middle. */
+/** From zero, so that heights compare; below it only where values are. */
 function rangeOf(points: readonly number[]): readonly [low: number, high: number] {
-  const low = Math.min(...points);
-  const high = Math.max(...points);
-  if (low >= 0 && low < high / 2) return [0, high];
-  return low === high ? [low === 0 ? 0 : low - Math.abs(low) / 2, high === 0 ? 1 : high + Math.abs(high) / 2] : [low, high];
+  const [low, high] = [Math.min(0, ...points), Math.max(0, ...points)];
+  return [low, low === high ? 1 : high];
 }
 
 function linePath(points: readonly number[], [low, high]: readonly [number, number]): string {

@@ -2,7 +2,7 @@
 import { html, type Child, type View } from "../html.ts";
 
 /** A name with its value; undefined rows are left out, so that a list can be written with conditions. */
-export type KeyValue = readonly [name: string, value: Child] | undefined;
+export type KeyValue = readonly [name: Child, value: Child] | undefined;
 
 /** The list, in as many columns as there is room for. */
 export function keyValues(rows: readonly KeyValue[]): View {

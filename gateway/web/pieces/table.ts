@@ -10,15 +10,15 @@ export const PAGE_ROWS = 200;
 const FIRST_ROWS = 50;
 /** More is never drawn: a browser lays that many out without a stall. */
 export const MAX_ROWS = 2000;
-/** Fewer rows need no filter. */
-const FILTER_FROM = 8;
+/** One row needs no filter. */
+const FILTER_FROM = 2;
 
 /** A column. */
 export interface Column<T> {
   readonly key: string;
   readonly title: string;
   cell(row: T): Child;
-  /** What it is ordered by; without it the column has no order. */
+  /** What it is ordered by; its text when not given. Every column has one of the two. */
   readonly order?: (row: T) => string | number;
   /** What the filter looks in; without it the column is not looked in. */
   readonly text?: (row: T) => string;
@@ -62,7 +62,8 @@ export function selectRows<T>(options: Pick<TableOptions<T>, "id" | "rows" | "co
 }
 
 function ordered<T>(rows: readonly T[], columns: readonly Column<T>[], sort: string): readonly T[] {
-  const order = columns.find(({ key }) => key === sort.replace(/^-/, ""))?.order;
+  const column = columns.find(({ key }) => key === sort.replace(/^-/, ""));
+  const order = column?.order ?? column?.text;
   if (order === undefined) return rows;
   const sign = sort.startsWith("-") ? -1 : 1;
   return rows.map((row) => ({ row, by: order(row) })).sort((a, b) => sign * compare(a.by, b.by)).map(({ row }) => row);
@@ -94,12 +95,22 @@ function tools<T>({ id, what, rows }: TableOptions<T>, { rows: drawn, matching }
   return html`<div class="tools"><label class="filter scripted"><span class="sr">Filter ${what}</span><input type="search" data-param=${`${id}.q`} value=${params.get(`${id}.q`) ?? ""} placeholder=${`Filter ${what}`} autocomplete="off" spellcheck="false" /></label><span class="count" role="status">${count}</span></div>`;
 }
 
-function headCell<T>(id: string, { key, title, order, figure }: Column<T>, state: PageState): View {
+function headCell<T>(id: string, column: Column<T>, state: PageState): View {
+  const { key, title, figure = false } = column;
   const sort = state.params.get(`${id}.sort`);
   const direction = sort === key ? "ascending" : sort === `-${key}` ? "descending" : undefined;
   const next = direction === undefined ? key : direction === "ascending" ? `-${key}` : undefined;
-  const label = order === undefined ? title : html`<a data-stay href=${linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`)}>${title}<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span></a>`;
-  return html`<th scope="col" class=${figure === true ? "figure" : undefined} aria-sort=${direction}>${label}</th>`;
+  const href = linkWith(state, { [`${id}.sort`]: next }, state.panel ?? `${id}-table`);
+  const mark = html`<span class="order" aria-hidden="true">${direction === "ascending" ? "↑" : direction === "descending" ? "↓" : ""}</span>`;
+  // Beside a figure's title the mark stands on the left, so that title and figures end at the same edge.
+  const label = figure ? [mark, title] : [title, mark];
+  const sortable = column.order !== undefined || column.text !== undefined;
+  return html`<th scope="col" class=${figure ? "figure" : undefined} aria-sort=${direction}>${sortable ? sortControl(label, href, state) : title}</th>`;
+}
+
+/** A button where the browser draws the page; a link to the page in that order where the server does, which needs no script. */
+function sortControl(label: Child, href: string, { panel }: PageState): View {
+  return panel === undefined ? html`<a href=${href}>${label}</a>` : html`<button type="button" class="sort" data-stay data-href=${href}>${label}</button>`;
 }
 
 function more<T>({ id, what }: TableOptions<T>, { rows, matching }: Shown<T>, state: PageState): View | undefined {

@@ -1,5 +1,5 @@
 /** A moment: how long ago in sight, the exact time on hover. */
-import { formatAge, formatMoment } from "../format.ts";
+import { formatAge, formatMoment, formatWords, UNKNOWN } from "../format.ts";
 import { html, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 
@@ -11,7 +11,7 @@ export function moment(time: string | undefined, state: PageState, never = "neve
   return html`<time datetime=${time} title=${formatMoment(at, state.zone)}>${formatAge(at, state.nowMs)}</time>`;
 }
 
-/** A length of time as the API words it, with the seconds on hover. */
+/** A length of time that the API has in words, with the seconds on hover; no words is not known. */
 export function duration(words: string | undefined, seconds: number): View {
-  return html`<span title=${`${seconds} s`}>${words === undefined || words === "" ? "–" : words}</span>`;
+  return html`<span title=${`${seconds} s`}>${words === undefined || words === "" ? UNKNOWN : formatWords(words)}</span>`;
 }

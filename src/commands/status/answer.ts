@@ -13,6 +13,7 @@ import type { CardinalityInfo } from "../../kernel/telemetry/types.ts";
 import type { Telemetry } from "../../kernel/telemetry/telemetry.ts";
 import type { UpdateStatus } from "../../kernel/updates/update-check.ts";
 import type { HouseAnswer, MetricFacts } from "../../monitor/status/house-facts.ts";
+import { processProblems } from "../health.ts";
 import { componentRows, serviceStates } from "./components.ts";
 import type { DeliveryView } from "./delivery.ts";
 import { metricsServing } from "./metrics-serving.ts";
@@ -42,7 +43,7 @@ export function houseAnswer(sources: HouseSources, { labels }: { readonly labels
   const facts = { config, idle, states: sources.states(), stores: sources.stores() };
   const pull = sources.telemetry.status().ledger?.pull;
   const status = create(StatusSchema, {
-    components: componentRows(facts), services: serviceStates(facts), delivery: delivery.delivery(), throughput: delivery.throughput(),
+    components: componentRows(facts), services: serviceStates(facts), healthProblems: processProblems(facts), delivery: delivery.delivery(), throughput: delivery.throughput(),
     metricsServing: metricsServing(config, pull), profiling: profilingOf(sources.profiling()), runtime: sources.runtime.read(),
     tlsCertificates: Object.entries(sources.certificates()).flatMap(([name, certificate]) => (certificate === undefined ? [] : [certificateOf(name, certificate)])),
     update: updateOf(sources.updates()),

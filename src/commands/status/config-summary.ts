@@ -19,7 +19,8 @@ export function configSummary(config: Config): Summary {
     schemaVersion: 1,
     apiKeySet: auth.apikey !== undefined || apiKey !== undefined, oauthSecretSet: auth.oauth.clientSecret !== undefined,
     backendCloudTokenSet: config.get(otlpCloudToken) !== undefined, profilerAuthSet: config.get(profiler.basicAuthPassword) !== undefined,
-    authMethod: auth.method, logLevel: config.get(loggingLevel), otlpHeaderKeys: headerKeys(config),
+    // Headscale knows API keys only.
+    authMethod: firstProvider(config) === "headscale" ? "apikey" : auth.method, logLevel: config.get(loggingLevel), otlpHeaderKeys: headerKeys(config),
     full: Object.fromEntries(config.effective({ provenance: false }).map((row) => [row.key, valueOf(row)])),
   };
 }

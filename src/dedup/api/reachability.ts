@@ -13,8 +13,16 @@ const classes: Readonly<Record<string, string>> = {
   ELOOP: "link loop", EIO: "input/output error", ESTALE: "stale file handle",
 };
 
+/** An archive that cannot be reached, with the class of the failure. */
+export interface Unreachable {
+  readonly archive: string;
+  readonly failure: string;
+}
+
 /** Remembers how reachable archives are. */
 export interface Reachability {
+  /** What is known, from memory; an archive that was checked more than ten seconds ago, or never, is checked anew in the background. */
+  known(archives: readonly Archive[]): readonly Unreachable[];
   /** Class of failure of the first archive that cannot be reached; undefined when all can. Answers within 5 s. */
   worst(archives: readonly Archive[]): Promise<string | undefined>;
 }
@@ -22,7 +30,9 @@ export interface Reachability {
 interface Probe {
   /** Settled when the archive answered, however long that takes. */
   readonly answer: Promise<string | undefined>;
+  readonly beganAtMs: number;
   done: boolean;
+  /** Of the check before while it is not done. */
   outcome: string | undefined;
   endedAtMs: number;
 }
@@ -34,7 +44,7 @@ export function createReachability(clock: Clock): Reachability {
     const last = probes.get(archive.name);
     // A check that hangs, say on a dead network mount, is not joined by a second one: each would hold a thread.
     if (last !== undefined && (!last.done || clock.monotonic() - last.endedAtMs < KEPT_MS)) return last;
-    const probe: Probe = { answer: ask(archive), done: false, outcome: undefined, endedAtMs: 0 };
+    const probe: Probe = { answer: ask(archive), beganAtMs: clock.monotonic(), done: false, outcome: last?.outcome, endedAtMs: 0 };
     void probe.answer.then((outcome) => {
       probe.done = true;
       probe.outcome = outcome;
@@ -45,6 +55,14 @@ export function createReachability(clock: Clock): Reachability {
     return probe;
   };
   return {
+    known(archives) {
+      return archives.flatMap((archive) => {
+        const { done, outcome, beganAtMs } = probeOf(archive);
+        // Until a check has ended, or takes too long, the one before it counts.
+        const failure = !done && clock.monotonic() - beganAtMs >= CHECK_MS ? "timeout" : outcome;
+        return failure === undefined ? [] : [{ archive: archive.name, failure }];
+      });
+    },
     async worst(archives) {
       const outcomes = await Promise.all(archives.map((archive) => withDeadline(probeOf(archive), clock)));
       return outcomes.find((outcome) => outcome !== undefined);

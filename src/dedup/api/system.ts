@@ -7,7 +7,7 @@ import { bindService } from "../../kernel/service.ts";
 import type { BoundService } from "../../kernel/service.ts";
 import type { Env } from "../../kernel/state/types.ts";
 import type { Archive } from "../archives/archive.ts";
-import { createReachability } from "./reachability.ts";
+import type { Reachability } from "./reachability.ts";
 
 /** What the answers come from. */
 export interface SystemDeps {
@@ -15,6 +15,7 @@ export interface SystemDeps {
   /** The environments without which the document service cannot work. */
   readonly envs: readonly Env[];
   readonly archives: () => readonly Archive[];
+  readonly reachability: Reachability;
   /** The process runs on embedded simulators. */
   readonly demo: boolean;
   /** Why the service works with none of them. */
@@ -29,7 +30,7 @@ interface ShownCheck {
 
 /** GetHealth and GetReadiness. */
 export function systemHandlers(deps: SystemDeps): BoundService {
-  const reachability = createReachability(deps.clock);
+  const { reachability } = deps;
   return bindService(SystemService, {
     getHealth: () => ({ data: { status: "ok", timestamp: timestampFromMs(deps.clock.now()), demo: deps.demo } }),
     async getReadiness() {

@@ -21,6 +21,10 @@ export interface Health {
   readonly refusing?: boolean;
   /** It can do none of its work for now: readiness is closed, also of a component that is only `reported`. */
   readonly unable?: boolean;
+  /** It does part of its work: it shows as degraded and readiness stays open, also of a `required` component. */
+  readonly partial?: boolean;
+  /** What to do about it, for administrators only: it may name paths and what the configuration calls things. */
+  readonly remedy?: string;
 }
 
 /** A part of the process with a life of its own. */
@@ -51,10 +55,12 @@ export interface Component {
 export interface ComponentState {
   readonly name: string;
   readonly phase: Phase;
-  /** The component's own, or `required` while it is `unable`. */
+  /** The component's own, `required` while it is `unable`, `reported` while it works in part. */
   readonly readiness: Component["readiness"];
   /** Why it is not simply ready, in words that anybody may read. */
   readonly reason: string | undefined;
+  /** What to do about it, for administrators only. */
+  readonly remedy?: string;
   readonly crashes: number;
   /** When it entered the phase, milliseconds since 1970. */
   readonly sinceMs: number;

@@ -86,8 +86,9 @@ export class Member {
   state(): ComponentState {
     const health = this.#health();
     return {
-      name: this.component.name, readiness: health.unable === true ? "required" : this.component.readiness, crashes: this.#crashes, sinceMs: this.#sinceMs,
+      name: this.component.name, readiness: readinessOf(this.component, health), crashes: this.#crashes, sinceMs: this.#sinceMs,
       phase: health.ok ? this.#phase : health.refusing === true ? "refusing" : "degraded", reason: health.ok ? this.#reason : (health.reason ?? "not healthy"),
+      ...(health.remedy === undefined ? {} : { remedy: health.remedy }),
     };
   }
 
@@ -179,6 +180,11 @@ export class Member {
     this.#phase = phase;
     this.#reason = reason;
   }
+}
+
+function readinessOf({ readiness }: Component, { unable, partial }: Health): Component["readiness"] {
+  if (unable === true) return "required";
+  return partial === true && readiness === "required" ? "reported" : readiness;
 }
 
 async function attemptStop(component: Component, deadline: Deadline, capMs: number): Promise<StopOutcome> {

@@ -59,13 +59,16 @@ function rpcAnswer(method: DescMethod, handler: UnaryHandler<DescMessage, DescMe
 
 function jsonReply(written: Uint8Array | WrittenJson): ThreadReply {
   if (written instanceof Uint8Array) return { meta: {}, body: written, chunks: undefined };
-  const { encoding, pieces } = written;
-  return { meta: encoding === undefined ? {} : { headers: { [PACKED]: encoding } }, body: NOTHING, pieces, chunks: undefined };
+  const { encoding, pieces, status, headers } = written;
+  const meta = { ...(status === undefined ? {} : { status }), headers: { ...headers, ...(encoding === undefined ? {} : { [PACKED]: encoding }) } };
+  return { meta, body: NOTHING, pieces, chunks: undefined };
 }
 
 /** The JSON of a reply. */
 export function jsonOf({ meta, body, pieces }: ThreadReply): Uint8Array | WrittenJson {
-  return pieces === undefined ? body : { encoding: meta.headers?.[PACKED] === "gzip" ? "gzip" : undefined, pieces };
+  if (pieces === undefined) return body;
+  const { [PACKED]: encoding, ...headers } = meta.headers ?? {};
+  return { encoding: encoding === "gzip" ? "gzip" : undefined, pieces, headers, ...(meta.status === undefined ? {} : { status: meta.status }) };
 }
 
 /** The JSON of a reply in one piece that is the caller's own; for a call whose headers do not take it packed. */

@@ -28,6 +28,8 @@ export interface CheckpointStoreStatus {
   readonly path: string;
   /** Why it is not as configured, or that it began anew; undefined when all is as configured. */
   readonly reason: string | undefined;
+  /** Why it takes no writes; undefined while it does. */
+  readonly trouble: string | undefined;
   readonly bytes: number | undefined;
   /** Since something was stored last; undefined before. */
   readonly persistAgeMs: number | undefined;
@@ -96,8 +98,8 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
       return memory;
     },
     status() {
-      const { bytes, lastCommitAtMs, reason: trouble } = env.status();
-      return { store: "file", path: place.path, reason: trouble ?? reason, bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+      const { bytes, lastCommitAtMs, healthy, reason: why } = env.status();
+      return { store: "file", path: place.path, reason: why ?? reason, trouble: healthy ? undefined : why ?? "the store is not well", bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
     },
     health() {
       const { healthy, reason: trouble = "the store is not well" } = env.status();
@@ -108,5 +110,5 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
 }
 
 function inMemory({ clock }: CheckpointDeps, reason: string | undefined): Checkpoints {
-  return { network: createMemoryStore(clock), status: () => ({ store: "memory", path: "", reason, bytes: undefined, persistAgeMs: undefined }), health: () => ({ ok: true }), close: () => Promise.resolve() };
+  return { network: createMemoryStore(clock), status: () => ({ store: "memory", path: "", reason, trouble: undefined, bytes: undefined, persistAgeMs: undefined }), health: () => ({ ok: true }), close: () => Promise.resolve() };
 }

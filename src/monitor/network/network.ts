@@ -188,11 +188,11 @@ class IsolatedNetwork {
     const endpoints = provider?.status() ?? [];
     const cardinality = opened?.scope.cardinality();
     return {
-      id: this.#options.name, name: opened?.name ?? this.#options.name, provider: this.#options.provider.kind, authMethod: this.#options.provider.kind === "tailscale" ? this.#options.provider.auth.method : undefined,
+      id: this.#options.name, name: opened?.name ?? this.#options.name, provider: this.#options.provider.kind, authMethod: this.#options.provider.kind === "tailscale" ? this.#options.provider.auth.method : "apikey",
       features: provider === undefined ? [] : offeredFeatures(this.#deps.collectors, provider), failure: this.failure,
       failing: collectors.filter(({ last }) => last?.error !== undefined).length, collectors, capabilities: provider === undefined ? [] : this.#matrix(provider, opened?.tracker ?? noOperations),
       endpoints, calls: this.#ledger.rows().map((calls) => explained(calls, endpoints)), told: this.#told,
-      deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.ageMs() ?? 0 }, devices: opened?.devices.devices() ?? noDevices,
+      deviceCache: { size: opened?.devices.size ?? 0, ageMs: opened?.devices.isKnown === true ? opened.devices.ageMs() : undefined }, devices: opened?.devices.devices() ?? noDevices,
       dedupSets: opened === undefined ? [] : dedupSetsOf(opened), series: cardinality?.series ?? 0, cardinality,
     };
   }

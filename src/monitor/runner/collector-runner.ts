@@ -164,7 +164,7 @@ class Runner implements CollectorRunner {
       reportRun(scope, this.name, { tookMs, intervalMs: this.#prepared.intervalMs, finishedMs, failed: failure?.word });
       this.#reportFreshness();
     }
-    this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure && describeFailure(failure.error), cause: failure && rootCause(failure.error) });
+    this.#history.add({ startedMs: began.wallMs, finishedMs, tookMs, error: failure && describeFailure(failure.error), cause: failure && rootCause(failure.error), remedy: failure?.error.remedy });
     if (failure === undefined) this.#deps.succeeded(this.name);
     this.#tell(failure, { beganMs: began.monotonicMs, denied: round.denied });
     return { tookMs, error: failure?.error };

@@ -13,6 +13,8 @@ export interface FinishedRun {
   readonly error: string | undefined;
   /** What other collectors of the same upstream may have failed for too. */
   readonly cause?: string | undefined;
+  /** What the operator can do about the failure, where that is known. */
+  readonly remedy?: string | undefined;
 }
 
 /** What is known of the runs. */

@@ -1,5 +1,6 @@
 /** Devices as the documents show them, sorted by name. Thousands of rows are made once for each answer of the control plane, not for each document. */
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { DeviceSchema, type Device as DeviceRow } from "../../gen/steward/monitor/v1/collection_pb.ts";
 import type { Device } from "../providers/model.ts";
 import { mapInTurns, type Turns } from "../../kernel/base/turns.ts";
@@ -36,6 +37,14 @@ function sorted(rows: readonly DeviceRow[]): DeviceRow[] {
   return rows.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
 }
 
-function rowOf({ addresses, external, hostname, name, os, distro, user, tags }: Device): DeviceRow {
-  return create(DeviceSchema, { addrs: [...addresses], external, hostname, name, os, osVersion: distro?.version ?? "", user, tags: [...tags] });
+function rowOf(device: Device): DeviceRow {
+  const { external, hostname, name, os, user, online, clientVersion, lastSeenMs, expiresMs } = device;
+  return create(DeviceSchema, {
+    external, hostname, name, os, user, online, clientVersion,
+    addrs: [...device.addresses], tags: [...device.tags], osVersion: device.distro?.version ?? "",
+    advertisedRoutes: [...device.advertisedRoutes], enabledRoutes: [...device.enabledRoutes],
+    updateAvailable: device.updateAvailable ?? false, keyExpiryDisabled: device.keyExpiryDisabled ?? false,
+    ...(lastSeenMs === undefined ? {} : { lastSeen: timestampFromMs(lastSeenMs) }),
+    ...(expiresMs === undefined ? {} : { keyExpiresAt: timestampFromMs(expiresMs) }),
+  });
 }

@@ -15,6 +15,11 @@ const INDENT = "  ";
 /** Messages with large parts: their fields are written one by one. */
 const large: ReadonlySet<string> = new Set([StatusSchema.typeName, NetworkStatusSchema.typeName, CardinalityInfoSchema.typeName]);
 
+/** Whether the fields of a message are worth handling one by one, because some of them are large and seldom change. */
+export function hasLargeParts(schema: DescMessage): boolean {
+  return large.has(schema.typeName);
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Writes, and remembers what it wrote. */
@@ -28,7 +33,7 @@ export class DocumentWriter {
   }
 
   async #message(schema: DescMessage, message: Message, depth: number, turns: Turns): Promise<Pieces> {
-    if (!large.has(schema.typeName)) return [Buffer.from(text(plainMessage(schema, message), depth))];
+    if (!hasLargeParts(schema)) return [Buffer.from(text(plainMessage(schema, message), depth))];
     const members: Pieces[] = [];
     for (const field of schema.fields) {
       if (turns.over) await turns.give();
@@ -55,7 +60,7 @@ export class DocumentWriter {
   }
 
   async #list(schema: DescMessage, items: readonly Message[], depth: number, turns: Turns): Promise<Pieces> {
-    if (large.has(schema.typeName)) {
+    if (hasLargeParts(schema)) {
       const members: Pieces[] = [];
       for (const item of items) members.push(await this.#message(schema, item, depth + 1, turns));
       return enclosed("[", members, "]", depth);

@@ -1,6 +1,6 @@
 /** The verdict over everything that can go wrong, and why (facts, monitor-api §1.2). */
 import { Signal, type Delivery } from "../../gen/steward/monitor/v1/export_pb.ts";
-import { Health, type Component } from "../../gen/steward/monitor/v1/status_pb.ts";
+import { Health, type HealthProblem } from "../../gen/steward/monitor/v1/status_pb.ts";
 import type { CollectorStatus } from "../runner/collector-runner.ts";
 import { humanDuration } from "./human.ts";
 
@@ -8,11 +8,22 @@ import { humanDuration } from "./human.ts";
 const STREAK = 3;
 /** Collectors that a reason names. */
 const MAX_NAMES = 3;
+/** What to do about a failure that names no remedy of its own. */
+const UPSTREAM = "check that the control plane is up and its address: vpn.url, headscale.url or networks[].url";
+const RECEIVER = "check that the receiver is up, and otlp.endpoint with its headers";
+const LATE = "a run hangs or the process is short of CPU; the log names the collector";
+const STUCK = "the log says which record cannot be read; it is tried again at each run";
 const signals: Readonly<Record<Signal, string>> = { [Signal.UNSPECIFIED]: "", [Signal.METRICS]: "metrics", [Signal.LOGS]: "logs", [Signal.TRACES]: "traces" };
+
+/** Something that is not well, with what to do about it. */
+export type Problem = Pick<HealthProblem, "part" | "reason" | "remedy" | "link">;
 
 /** What is judged. */
 export interface Judged {
-  readonly components: readonly Pick<Component, "name" | "failed" | "reason">[];
+  /** Of the process around the monitor, root causes first. */
+  readonly process: readonly Problem[];
+  /** Why the checkpoints are not stored. */
+  readonly checkpoints: string | undefined;
   readonly delivery: readonly Pick<Delivery, "signal" | "failing" | "consecutiveFailures" | "lastErrorClass">[];
   readonly networks: readonly JudgedNetwork[];
 }
@@ -26,37 +37,42 @@ export interface JudgedNetwork {
   readonly collectors: readonly CollectorStatus[];
 }
 
-/** Degraded by any reason, else starting while a collector has not finished a run, else healthy. */
-export function judge({ components, delivery, networks }: Judged): { readonly health: Health; readonly reasons: string[] } {
-  const reasons = [
-    ...components.filter(({ failed }) => failed).map(({ name, reason }) => `component ${name}: ${reason}`),
-    ...delivery.filter(({ failing }) => failing).map(deliveryReason),
-    ...networks.flatMap(networkReasons),
+/** Degraded by any problem, else starting while a collector has not finished a run, else healthy. What all the rest may follow from comes first. */
+export function judge({ process, checkpoints, delivery, networks }: Judged): { readonly health: Health; readonly problems: Problem[] } {
+  const problems = [
+    ...process,
+    ...(checkpoints === undefined ? [] : [{ part: "checkpoints", reason: `checkpoints are not stored: ${checkpoints}`, remedy: "look at the disk that holds checkpoint.file_path; Steward goes on by itself once it takes writes", link: "#config" }]),
+    ...delivery.filter(({ failing }) => failing).map(deliveryProblem),
+    ...networks.flatMap(networkProblems),
   ];
-  if (reasons.length > 0) return { health: Health.DEGRADED, reasons };
+  if (problems.length > 0) return { health: Health.DEGRADED, problems };
   const waiting = networks.flatMap(({ prefix, collectors }) => collectors.filter(({ last }) => last === undefined).map(({ name }) => `${prefix}${name}`));
-  if (waiting.length > 0) return { health: Health.STARTING, reasons: [`waiting for first run: ${waiting.join(", ")}`] };
-  return { health: Health.HEALTHY, reasons: [] };
+  if (waiting.length > 0) return { health: Health.STARTING, problems: [problem("collectors", `waiting for first run: ${waiting.join(", ")}`, "")] };
+  return { health: Health.HEALTHY, problems: [] };
 }
 
-function deliveryReason({ signal, consecutiveFailures, lastErrorClass }: Judged["delivery"][number]): string {
-  return `OTLP ${signals[signal]} export failing: ${consecutiveFailures} consecutive failures (${lastErrorClass})`;
+function problem(panel: "collectors" | "config" | "api", reason: string, remedy: string): Problem {
+  return { part: panel === "config" ? "export" : "network", reason, remedy, link: `#${panel}` };
 }
 
-function networkReasons({ name, prefix, failure, collectors }: JudgedNetwork): string[] {
-  const own = failure === undefined ? [] : [`network "${name}": ${failure}`];
+function deliveryProblem({ signal, consecutiveFailures, lastErrorClass }: Judged["delivery"][number]): Problem {
+  return problem("config", `OTLP ${signals[signal]} export failing: ${consecutiveFailures} consecutive failures (${lastErrorClass})`, RECEIVER);
+}
+
+function networkProblems({ name, prefix, failure, collectors }: JudgedNetwork): Problem[] {
+  const own = failure === undefined ? [] : [problem("config", `network "${name}": ${failure}`, "correct its configuration and start Steward again")].map((each) => ({ ...each, part: "network" }));
   const shown = (collector: CollectorStatus): string => `"${prefix}${collector.name}"`;
-  return [...own, ...failureReasons(collectors, shown), ...collectors.flatMap((collector) => lateReasons(`collector ${shown(collector)}`, collector))];
+  return [...own, ...failureProblems(collectors, shown), ...collectors.flatMap((collector) => lateProblems(`collector ${shown(collector)}`, collector))];
 }
 
-/** One for each cause, however many collectors it keeps from their work. */
-function failureReasons(collectors: readonly CollectorStatus[], shown: (collector: CollectorStatus) => string): string[] {
+/** One for each cause, however many collectors it keeps from their work; those that most fail for first. */
+function failureProblems(collectors: readonly CollectorStatus[], shown: (collector: CollectorStatus) => string): Problem[] {
   const failing = collectors.filter(({ consecutiveFailures, last }) => consecutiveFailures >= STREAK || last?.error !== undefined);
   const byCause = Map.groupBy(failing, ({ name, last }) => last?.cause ?? `of ${name}`);
-  return [...byCause.values()].map((together) => {
+  return [...byCause.values()].toSorted((left, right) => right.length - left.length).map((together) => {
     const streak = Math.max(...together.map(({ consecutiveFailures }) => consecutiveFailures));
-    const cause = together[0]?.last?.cause;
-    return `${naming(together.map(shown))}: ${streak >= STREAK ? `${streak} consecutive failures` : "last run failed"}${cause === undefined ? "" : `: ${cause}`}`;
+    const { cause, remedy = UPSTREAM } = together[0]?.last ?? {};
+    return problem("collectors", `${naming(together.map(shown))}: ${streak >= STREAK ? `${streak} consecutive failures` : "last run failed"}${cause === undefined ? "" : `: ${cause}`}`, remedy);
   });
 }
 
@@ -65,6 +81,9 @@ function naming(names: readonly string[]): string {
   return `${names.length === 1 ? "collector" : `${names.length} collectors`} ${names.slice(0, MAX_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-function lateReasons(shown: string, { overdue, checkpoint }: CollectorStatus): string[] {
-  return [...(overdue ? [`${shown}: the next run is overdue`] : []), ...(checkpoint?.stuck === true ? [`${shown}: stuck, ${humanDuration(checkpoint.lagMs)} behind`] : [])];
+function lateProblems(shown: string, { overdue, checkpoint }: CollectorStatus): Problem[] {
+  return [
+    ...(overdue ? [problem("collectors", `${shown}: the next run is overdue`, LATE)] : []),
+    ...(checkpoint?.stuck === true ? [problem("collectors", `${shown}: stuck, ${humanDuration(checkpoint.lagMs)} behind`, STUCK)] : []),
+  ];
 }

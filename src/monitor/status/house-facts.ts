@@ -38,7 +38,7 @@ export interface HouseQuestion {
 export interface HouseAnswer {
   readonly kind: "answer";
   readonly id: number;
-  /** A `Status` in binary with: components, delivery, metrics_serving, profiling, runtime, services, telemetry's throughput, tls_certificates, update. */
+  /** A `Status` in binary with: components, health_problems (without the monitor's own), delivery, metrics_serving, profiling, runtime, services, telemetry's throughput, tls_certificates, update. */
   readonly status: Uint8Array;
   /** Series of the main thread's scopes. */
   readonly series: readonly MetricFacts[];
@@ -50,7 +50,7 @@ export type HouseMessage = HouseConstants | HouseAnswer;
 /** The fields of a status that are the house's to say; all others are the monitor's. */
 export type HouseField =
   | "provider" | "refreshMs" | "advisories" | "service" | "telemetry" | "config" | "receivers" | "eventStore" | "flowStore" | "geoip" | "reverseDns"
-  | "components" | "delivery" | "metricsServing" | "profiling" | "runtime" | "services" | "throughput" | "tlsCertificates" | "update";
+  | "components" | "healthProblems" | "delivery" | "metricsServing" | "profiling" | "runtime" | "services" | "throughput" | "tlsCertificates" | "update";
 
 /** The house's part of a document. */
 export type HouseStatus = Pick<Status, HouseField>;

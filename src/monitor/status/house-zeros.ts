@@ -12,7 +12,7 @@ import type { HouseStatus } from "./house-facts.ts";
 export function houseZeros(): HouseStatus {
   const never = humanDuration(0);
   return {
-    provider: "", refreshMs: 0, advisories: [], services: {}, components: [], tlsCertificates: [],
+    provider: "", refreshMs: 0, advisories: [], services: {}, components: [], healthProblems: [], tlsCertificates: [],
     service: create(ServiceInfoSchema, { name: "steward", uptime: never }), telemetry: create(TelemetrySchema), throughput: create(ThroughputSchema), receivers: create(ReceiversSchema),
     config: create(ConfigSummarySchema, { schemaVersion: schemaVersion(ConfigSummarySchema) }),
     delivery: [Signal.METRICS, Signal.LOGS, Signal.TRACES].map((signal) => create(DeliverySchema, { signal })),

@@ -11,7 +11,9 @@ import { StatusService } from "../../gen/steward/monitor/v1/status_service_pb.ts
 import { delay, type Clock } from "../../kernel/base/clock.ts";
 import { bytesIn } from "../../kernel/base/pieces.ts";
 import { acceptsGzip } from "../../kernel/listen/accept-encoding.ts";
+import { acceptsManipulation, matchesTag } from "../../kernel/listen/conditional.ts";
 import { bindService, type BoundService, type JsonHandler, type WrittenJson } from "../../kernel/service.ts";
+import { patchBetween } from "./document-patch.ts";
 import { DocumentWriter } from "./document-writer.ts";
 import { createRefreshed } from "./refreshed.ts";
 import { shared } from "./text-blocks.ts";
@@ -22,6 +24,11 @@ const EXPIRE_MS = 500;
 /** Smaller documents are not worth packing. */
 const PACKED_BYTES = 16_384;
 const PACKED_CHUNK_BYTES = 2 ** 18;
+/** The instance manipulation (RFC 3229) of clients that hold an older document: the answer is a JSON Patch (RFC 6902). */
+const PATCH = "json-patch";
+const PACKED_PATCH_BYTES = 1_024;
+/** Documents that patches may begin from. Editions are at least `RENEW_MS` apart: these cover 6 s in the worst case, minutes usually. */
+const MAX_BASES = 32;
 /** Between two documents of a stream, where the house does not say. */
 const WATCH_MS = 5_000;
 
@@ -57,6 +64,8 @@ class Form<T> {
 
 /** One document with its texts. */
 interface Edition {
+  /** Its entity tag (RFC 9110 §8.8.3), weak because packed and plain text share it. No other document ever has it. */
+  readonly tag: string;
   readonly status: Status;
   readonly text: Form<WrittenJson>;
   readonly packed: Form<WrittenJson>;
@@ -66,9 +75,11 @@ interface Edition {
 export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps): BoundService {
   const writer = new DocumentWriter();
   const written = async <D extends DescMessage>(schema: D, document: MessageShape<D>): Promise<WrittenJson> => ({ encoding: undefined, pieces: shared(await writer.write(schema, document)) });
+  let editionsMade = 0;
   const edition = (document: Status): Edition => {
     const text = new Form(() => written(StatusSchema, document));
-    return { status: document, text, packed: new Form(async () => pack(await text.ready())) };
+    editionsMade += 1;
+    return { tag: `W/"${clock.now().toString(36)}-${editionsMade}"`, status: document, text, packed: new Form(async () => pack(await text.ready())) };
   };
   const editions = createRefreshed<Edition>(clock, { renewMs: RENEW_MS, expireMs: EXPIRE_MS }, async (before) => {
     const next = edition(await build());
@@ -76,6 +87,7 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
     if (before?.packed.asked === true) await next.packed.ready();
     return next;
   });
+  const bases = createPatchBases();
   const status = async (): Promise<Status> => (await editions.get()).status;
   const bound = bindService(StatusService, {
     getStatus: async () => ({ status: await status() }),
@@ -92,15 +104,47 @@ export function createStatusApi({ clock, build, pack = gzipAll }: StatusApiDeps)
   });
   const json: Readonly<Partial<Record<string, JsonHandler>>> = {
     async getStatus(_request, call) {
-      const { text, packed } = await editions.get();
-      if (!acceptsGzip(call.header("accept-encoding"))) return await text.ask();
+      const newest = await editions.get();
+      const { tag, text, packed } = newest;
+      const known = call.header("if-none-match");
+      const headers = { etag: tag, "cache-control": "private, no-cache", vary: "accept-encoding, a-im" };
+      if (matchesTag(known, tag)) return { status: 304, headers, encoding: undefined, pieces: [] };
+      const gzip = acceptsGzip(call.header("accept-encoding"));
+      const base = acceptsManipulation(call.header("a-im"), PATCH) ? bases.exchange(newest, known) : undefined;
+      if (base !== undefined) {
+        const patch = await patchText(base.status, newest.status);
+        const manipulated = { ...headers, im: PATCH, "delta-base": base.tag, "cache-control": "no-store" };
+        return { ...(gzip && bytesIn(patch.pieces) >= PACKED_PATCH_BYTES ? await pack(patch) : patch), status: 226, headers: manipulated };
+      }
+      if (!gzip) return { ...await text.ask(), headers };
       const plain = await text.ready();
-      return bytesIn(plain.pieces) < PACKED_BYTES ? plain : await packed.ask();
+      return { ...(bytesIn(plain.pieces) < PACKED_BYTES ? plain : await packed.ask()), headers };
     },
     getConfigSummary: async () => await written(ConfigSummarySchema, (await status()).config ?? create(ConfigSummarySchema)),
     getCardinality: async () => await written(CardinalityInfoSchema, (await status()).cardinality ?? create(CardinalityInfoSchema)),
   };
   return { ...bound, json: (method: DescMethod) => json[method.localName] };
+}
+
+/** As compact text: a program reads it. */
+async function patchText(before: Status, after: Status): Promise<WrittenJson> {
+  const operations = await patchBetween(StatusSchema, before, after);
+  return { encoding: undefined, pieces: shared([Buffer.from(`${JSON.stringify(operations)}\n`)]) };
+}
+
+/** The editions that clients hold who take patches: the newest ones only, so that memory stays bounded. */
+function createPatchBases(): { exchange(newest: Edition, known: string | undefined): Edition | undefined } {
+  const held = new Map<string, Edition>();
+  return {
+    /** Remembers what the client will have after this answer, and finds what it has now. */
+    exchange(newest, known) {
+      held.delete(newest.tag);
+      held.set(newest.tag, newest);
+      const [oldest] = held.keys();
+      if (held.size > MAX_BASES && oldest !== undefined) held.delete(oldest);
+      return known === undefined ? undefined : held.get(known);
+    },
+  };
 }
 
 /** Packed beside the thread, piece by piece. */

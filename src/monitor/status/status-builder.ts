@@ -5,7 +5,7 @@ import { DeviceCacheSchema, NetworkStatusSchema, type DeviceCache, type NetworkS
 import { ConfigSummarySchema } from "../../gen/steward/monitor/v1/config_summary_pb.ts";
 import type { Fleet } from "../../gen/steward/monitor/v1/export_pb.ts";
 import { ServiceInfoSchema } from "../../gen/steward/monitor/v1/process_pb.ts";
-import { StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
+import { HealthProblemSchema, StatusSchema, type Status } from "../../gen/steward/monitor/v1/status_pb.ts";
 import { DedupSetSchema, type DedupSet } from "../../gen/steward/monitor/v1/stores_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import type { CardinalityInfo as ScopeCardinality } from "../../kernel/telemetry/types.ts";
@@ -50,7 +50,7 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
 
   async function networkRow(network: NetworkStatus, nowMs: number, turns: Turns): Promise<NetworkRow> {
     if (turns.over) await turns.give();
-    const { id, name, authMethod = "", failing, collectors } = network;
+    const { id, name, authMethod, failing, collectors } = network;
     const row = create(NetworkStatusSchema, {
       name, authMethod, failing, api: apiUsage([network], nowMs), cardinality: deps.cardinality.network(id), deviceCache: deviceCacheOf([network]),
       collectors: collectors.map((status) => collectorRows.row(status, deps.several ? name : undefined)),
@@ -71,9 +71,9 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
     if (turns.over) await turns.give();
     const catalogue = deps.catalogue();
     const [first] = networks;
-    const judged = judge({ components: told.components, delivery: told.delivery, networks: networks.map(({ name, failure, collectors }) => ({ name, failure, collectors, prefix: deps.several ? `${name}/` : "" })) });
+    const judged = judge({ process: told.healthProblems, checkpoints: checkpoints.trouble, delivery: told.delivery, networks: networks.map(({ name, failure, collectors }) => ({ name, failure, collectors, prefix: deps.several ? `${name}/` : "" })) });
     return Object.assign(create(StatusSchema), {
-      ...told, schemaVersion: schemaVersion(StatusSchema), generatedAt: timestampFromMs(nowMs), provider: first?.provider ?? told.provider, health: judged.health, healthReasons: judged.reasons,
+      ...told, schemaVersion: schemaVersion(StatusSchema), generatedAt: timestampFromMs(nowMs), provider: first?.provider ?? told.provider, health: judged.health, healthReasons: judged.problems.map(({ reason }) => reason), healthProblems: judged.problems.map((each) => create(HealthProblemSchema, each)),
       capabilities: [...(first?.features ?? [])], api: apiUsage(networks, nowMs), capabilityMatrix: first?.capabilities.map(capabilityOf) ?? [], cardinality: deps.cardinality.whole(),
       collectors: rows.flatMap((row) => row.collectors), config: configPart(told.config ?? noConfig, checkpoints, networks), dedupSets: networks.flatMap((network) => dedupSetsOf(network, deps.several)),
       deviceCache: deviceCacheOf(networks), devices, fleet: deps.fleet(), logEvents: catalogue.logEvents, nodeDiscovery: nodeDiscovery(networks), networks: rows,
@@ -84,8 +84,11 @@ export function createStatusBuilder(deps: StatusDeps): () => Promise<Status> {
 }
 
 function deviceCacheOf(networks: readonly Pick<NetworkStatus, "deviceCache">[]): DeviceCache {
-  const ageMs = Math.max(0, ...networks.map(({ deviceCache }) => deviceCache.ageMs));
-  return create(DeviceCacheSchema, { devices: networks.reduce((sum, { deviceCache }) => sum + deviceCache.size, 0), ageSeconds: wholeSeconds(ageMs), age: humanDuration(ageMs) });
+  const ages = networks.flatMap(({ deviceCache }) => deviceCache.ageMs ?? []);
+  const devices = networks.reduce((sum, { deviceCache }) => sum + deviceCache.size, 0);
+  if (ages.length === 0) return create(DeviceCacheSchema, { devices });
+  const ageMs = Math.max(...ages);
+  return create(DeviceCacheSchema, { devices, ageSeconds: wholeSeconds(ageMs), age: humanDuration(ageMs) });
 }
 
 function dedupSetsOf({ name: network, dedupSets }: NetworkStatus, several: boolean): DedupSet[] {

@@ -62,7 +62,7 @@ describe("the summary of the configuration", () => {
     expect(full["networks.0.api_key"]).toEqual({ secret: true, set: true, source: "value" });
     expect(full["networks.1.auth.oauth.client_secret"]).toEqual({ secret: true, set: true, source: "value" });
     expect(summary.otlp_header_keys.map((name: string) => name.toLowerCase())).toEqual(["a-key", "x-org"]);
-    expect([summary.api_key_set, summary.oauth_secret_set, summary.auth_method]).toEqual([true, false, "oauth"]);
+    expect([summary.api_key_set, summary.oauth_secret_set, summary.auth_method]).toEqual([true, false, "apikey"]);
   });
 
   it("says which credentials there are", () => {

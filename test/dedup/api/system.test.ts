@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createReachability } from "../../../src/dedup/api/reachability.ts";
 import { systemHandlers } from "../../../src/dedup/api/system.ts";
 import type { Archive } from "../../../src/dedup/archives/archive.ts";
 import { createFolderArchive } from "../../../src/dedup/archives/folder.ts";
@@ -17,7 +18,7 @@ function archive(check: Archive["check"]): Archive {
 }
 
 function handlers(archives: readonly Archive[], envs: readonly Env[] = [], clock = createHandClock()): ReturnType<typeof systemHandlers> {
-  return systemHandlers({ clock, envs, archives: () => archives, demo: false });
+  return systemHandlers({ clock, envs, archives: () => archives, reachability: createReachability(clock), demo: false });
 }
 
 describe("health", () => {

@@ -110,8 +110,16 @@ success_rate_pct number`);
 
 const deviceCache: readonly ContractRow[] = table("", "age string\nage_seconds,devices integer");
 
-/** §2.1.5 */
-const device: readonly ContractRow[] = table("", "addrs list\naddrs[] string\nexternal boolean\nhostname,name,os,os_version,user string\ntags list ?\ntags[] string");
+/** §2.1.5, and what Steward adds to it: who is connected, what expires, which version and routes. */
+const device: readonly ContractRow[] = table("", `
+addrs list
+addrs[] string
+external,online boolean
+hostname,name,os,os_version,user string
+tags,advertised_routes,enabled_routes list ?
+tags[],advertised_routes[],enabled_routes[] string
+last_seen,key_expires_at,client_version string ?
+key_expiry_disabled,update_available boolean ?`);
 
 /** §2.1 with 2.1.4 and 2.1.6 to 2.1.13. */
 export const status: readonly ContractRow[] = [
@@ -198,4 +206,4 @@ log_records_per_sec_series[],metric_points_per_sec_series[] number`),
 ];
 
 /** What Steward adds to the contract's status (RESOLUTIONS §2, Status page, Demo). */
-export const additions: readonly ContractRow[] = table("", "services object\nservices{} string\nservice.demo boolean ?");
+export const additions: readonly ContractRow[] = table("", "services object\nservices{} string\nservice.demo boolean ?\nhealth_problems list ?\nhealth_problems[].part,health_problems[].reason string\nhealth_problems[].remedy,health_problems[].link string ?");

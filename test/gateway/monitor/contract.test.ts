@@ -84,7 +84,7 @@ describe.each(documents)("%s", (_name, desc, rows) => {
 it("the status has its fields in the contract's order", () => {
   expect(Object.keys(plain(StatusSchema, filled(StatusSchema))).join(" ")).toBe(
     "schema_version generated_at refresh_ms provider health health_reasons capabilities advisories api capability_matrix cardinality collectors components config dedup_sets delivery device_cache devices "
-    + "event_store fleet flow_store geoip log_events metrics metrics_serving node_discovery profiling receivers reverse_dns runtime service networks telemetry throughput tls_certificates update services");
+    + "event_store fleet flow_store geoip log_events metrics metrics_serving node_discovery profiling receivers reverse_dns runtime service networks telemetry throughput tls_certificates update services health_problems");
 });
 
 it("every field that the predecessor's status had is still there", () => {

@@ -1,16 +1,14 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createAssets } from "../../../gateway/web/assets.ts";
-import { LANDING_MODULES } from "../../../gateway/web/landing/route.ts";
-import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
+import { pageAssets } from "../../../gateway/web/assets.ts";
 import { startGateway } from "../start-gateway.ts";
 
-const assets = createAssets(LANDING_MODULES);
+const assets = pageAssets();
 const all = [assets.url("steward.css"), assets.url("early.js"), assets.url("landing.js"), assets.url("plain.js"), ...assets.modules("landing.js")];
 
 describe("the pages' assets", () => {
   it("are served under their content's hash, to be kept for a year, and as what they are", async () => {
-    const { url } = await startGateway({ plain: [assets.route(Access.ADMIN)] });
+    const { url } = await startGateway();
     for (const path of all) {
       const answer = await fetch(`${url}${path}`);
       const body = await answer.text();
@@ -22,7 +20,7 @@ describe("the pages' assets", () => {
   });
 
   it("hold no types, no comment that leads to a file that is not there, and only imports that are served", async () => {
-    const { url } = await startGateway({ plain: [assets.route(Access.ADMIN)] });
+    const { url } = await startGateway();
     for (const path of all.filter((each) => each.endsWith(".js"))) {
       const body = await (await fetch(`${url}${path}`)).text();
       expect(body).not.toMatch(/sourceMappingURL|^import type|^export interface/m);
@@ -37,11 +35,11 @@ describe("the pages' assets", () => {
   });
 
   it("are named anew when they change and otherwise keep their name", () => {
-    expect(createAssets(LANDING_MODULES).url("landing.js")).toBe(assets.url("landing.js"));
+    expect(pageAssets().url("landing.js")).toBe(assets.url("landing.js"));
   });
 
   it("that are not there are not found, whatever the name", async () => {
-    const { url } = await startGateway({ plain: [assets.route(Access.ADMIN)] });
+    const { url } = await startGateway();
     for (const path of ["/assets/landing.js", "/assets/..%2f..%2fpackage.json", "/assets/"]) expect((await fetch(`${url}${path}`)).status).toBe(404);
     expect(() => assets.url("nothing.js")).toThrow("there is no asset nothing.js");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatAge, formatAuth, formatBytes, formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatSome, formatWord } from "../../../gateway/web/format.ts";
+import { formatAge, formatAuth, formatBytes, formatCount, formatMilliseconds, formatMoment, formatNumber, formatSeconds, formatSome, formatWord, formatWords } from "../../../gateway/web/format.ts";
 
 describe("numbers for people", () => {
   it("have their thousands apart and at most two decimals", () => {
@@ -32,6 +32,12 @@ describe("moments for people", () => {
 
 describe("words of the API", () => {
   it("are written as people write them", () => {
-    expect([formatWord("transient_failure"), formatAuth("apikey"), formatAuth(""), formatAuth("workload_identity")]).toEqual(["transient failure", "API key", "none", "workload identity"]);
+    expect([formatWord("transient_failure"), formatAuth("apikey"), formatAuth(""), formatAuth("workload_identity")]).toEqual(["transient failure", "API key", "none configured", "workload identity"]);
+  });
+});
+
+describe("a length of time in the API's words", () => {
+  it("is shown as every other one, and text that is none as it is", () => {
+    expect(["45s", "1h6m", "3h32m0s", "6d2h", "1m30s", "250ms", "", "some time", "1h6m x"].map(formatWords)).toEqual(["45 s", "1 h 6 min", "3 h 32 min", "6 d 2 h", "1 min 30 s", "0 s", "", "some time", "1h6m x"]);
   });
 });

@@ -1,7 +1,7 @@
 /** A gateway that serves the landing page and the status it is made from. */
-import { createAssets } from "../../../gateway/web/assets.ts";
+import { pageAssets } from "../../../gateway/web/assets.ts";
 import type { HouseFacts } from "../../../gateway/web/landing/house.ts";
-import { LANDING_MODULES, landingRoutes } from "../../../gateway/web/landing/route.ts";
+import { landingRoutes } from "../../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../../gateway/web/landing/status.ts";
 import { Access } from "../../../src/gen/steward/options/v1/options_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
@@ -16,7 +16,7 @@ export interface LandingFixture {
   readonly demo?: boolean;
 }
 
-const assets = createAssets(LANDING_MODULES);
+const assets = pageAssets();
 
 /** The routes, with `/api/status.json`. */
 export function routesOf({ status, house = allServices, demo = false }: LandingFixture): readonly PlainRoute[] {

@@ -294,4 +294,11 @@ describe("health", () => {
     expect(supervisor.ready()).toEqual({ ok: true, reasons: [] });
     expect(supervisor.states()[1]).toMatchObject({ phase: "degraded", reason: "unreachable" });
   });
+
+  it("of a required component that works in part shows with its remedy and leaves readiness open", async () => {
+    probe("archive", [], { health: () => ({ ok: false, partial: true, reason: "a folder is away", remedy: "mount it" }) });
+    await supervisor.start();
+    expect(supervisor.ready()).toEqual({ ok: true, reasons: [] });
+    expect(supervisor.states()[0]).toMatchObject({ phase: "degraded", readiness: "reported", reason: "a folder is away", remedy: "mount it" });
+  });
 });

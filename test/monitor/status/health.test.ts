@@ -11,12 +11,17 @@ function collector(name: string, more: Partial<CollectorStatus> = {}): Collector
 }
 
 const network = (collectors: readonly CollectorStatus[], more: Partial<JudgedNetwork> = {}): JudgedNetwork => ({ name: "home", prefix: "", failure: undefined, collectors, ...more });
-const verdict = (judged: Partial<Judged>) => judge({ components: [], delivery: [], networks: [], ...judged });
+const judged = (facts: Partial<Judged>) => judge({ process: [], checkpoints: undefined, delivery: [], networks: [], ...facts });
+const verdict = (facts: Partial<Judged>) => {
+  const { health, problems } = judged(facts);
+  return { health, reasons: problems.map(({ reason }) => reason) };
+};
+const of = (part: string, reason: string) => ({ part, reason, remedy: "", link: "" });
 
 describe("the verdict", () => {
   it("is healthy when nothing is wrong, and when nothing is there", () => {
     expect(verdict({})).toEqual({ health: Health.HEALTHY, reasons: [] });
-    expect(verdict({ networks: [network([collector("devices")])], components: [{ name: "admin", failed: false, reason: "" }] })).toEqual({ health: Health.HEALTHY, reasons: [] });
+    expect(verdict({ networks: [network([collector("devices")])] })).toEqual({ health: Health.HEALTHY, reasons: [] });
   });
 
   it("is starting while a collector has not finished a run, also a single one", () => {
@@ -48,11 +53,21 @@ describe("the verdict", () => {
   });
 
   it("is degraded by components, by exports that fail and fail, and by a network that is not collected", () => {
-    const judged = verdict({
-      components: [{ name: "admin", failed: false, reason: "" }, { name: "stream", failed: true, reason: "the port is taken" }],
+    const found = verdict({
+      process: [of("stream", "component stream: the port is taken")], checkpoints: "the disk is full",
       delivery: [{ signal: Signal.METRICS, failing: true, consecutiveFailures: 4, lastErrorClass: "timeout" }, { signal: Signal.LOGS, failing: false, consecutiveFailures: 2, lastErrorClass: "other" }],
       networks: [network([], { failure: "the address is no URL" })],
     });
-    expect(judged).toEqual({ health: Health.DEGRADED, reasons: ["component stream: the port is taken", "OTLP metrics export failing: 4 consecutive failures (timeout)", 'network "home": the address is no URL'] });
+    expect(found).toEqual({ health: Health.DEGRADED, reasons: ["component stream: the port is taken", "checkpoints are not stored: the disk is full", "OTLP metrics export failing: 4 consecutive failures (timeout)", 'network "home": the address is no URL'] });
+  });
+
+  it("says of each problem what is not well, what to do and where to read on; the cause that most collectors share comes first", () => {
+    const failing = (name: string, cause: string, remedy?: string) => collector(name, { last: { ...good, error: cause, cause, remedy }, consecutiveFailures: 1 });
+    const { problems } = judged({
+      delivery: [{ signal: Signal.LOGS, failing: true, consecutiveFailures: 3, lastErrorClass: "timeout" }],
+      networks: [network([failing("keys", "the credential may not do this", "give the credential the scope"), failing("acl", "the connection failed"), failing("dns", "the connection failed")])],
+    });
+    expect(problems.map(({ part, link }) => [part, link])).toEqual([["export", "#config"], ["network", "#collectors"], ["network", "#collectors"]]);
+    expect(problems.map(({ remedy }) => remedy)).toEqual([expect.stringContaining("otlp.endpoint"), expect.stringContaining("headscale.url"), "give the credential the scope"]);
   });
 });

@@ -85,14 +85,14 @@ describe("a network", () => {
 
   it("counts calls, the rate limit and the credential's end", async () => {
     const stage = await startStage(stageOptions([network("home", { users: every })]), { home: createFakeProvider({ users: [], userInvites: [] }) });
-    expect((await stage.message()).api).toMatchObject({ auth: { method: "", total429: 0n, totalCalls: 0n, warning: "" }, endpoints: [] });
+    expect((await stage.message()).api).toMatchObject({ auth: { method: "apikey", total429: 0n, totalCalls: 0n, warning: "" }, endpoints: [] });
     const call = { operation: "users", status: 200, class: undefined, attempts: 1, durationMs: 0.4, waitedMs: 0 } as const;
     stage.called("home", call);
     stage.called("home", { ...call, status: 429, class: "rate_limited", attempts: 3 });
     stage.called("home", { ...call, operation: "acl", status: 0, class: "timeout" });
     await stage.advance(600);
     expect((await stage.status())["api"]).toEqual({
-      auth: { method: "", total_429: 1, total_calls: 3 }, rate_limit: { count: 1, last_seen: "2023-11-14T22:13:21Z" },
+      auth: { method: "apikey", total_429: 1, total_calls: 3 }, rate_limit: { count: 1, last_seen: "2023-11-14T22:13:21Z" },
       endpoints: [
         { endpoint: "acl", requests: 1, errors: 1, retries: 0, rate_limited: 0, last_status: 0, last_at: "2023-11-14T22:13:21Z", last_error: "no whole answer in time", duration_ms_series: [1] },
         { endpoint: "users", requests: 2, errors: 1, retries: 2, rate_limited: 1, last_status: 429, last_at: "2023-11-14T22:13:21Z", last_429_at: "2023-11-14T22:13:21Z", duration_ms_series: [1, 1] },
@@ -105,6 +105,7 @@ describe("the house", () => {
   const constants = create(StatusSchema, { provider: "tailscale", refreshMs: 2_000, service: { name: "steward", version: "1.2.3", network: "-", startedAt: timestampFromMs(START_MS - 90_000) }, config: { logLevel: "info", checkpointStore: "file" } });
   const answer = create(StatusSchema, {
     components: [{ name: "admin", enabled: true }, { name: "stream", enabled: true, failed: true, reason: "the port is taken" }],
+    healthProblems: [{ part: "stream", reason: "component stream: the port is taken", remedy: "free it", link: "#config" }],
     delivery: [{ signal: Signal.METRICS, exports: 4n, failures: 4n, consecutiveFailures: 4, failing: true, lastErrorClass: "timeout" }, { signal: Signal.LOGS }, { signal: Signal.TRACES }], services: { monitor: "ready" },
   });
 

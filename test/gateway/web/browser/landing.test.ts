@@ -107,7 +107,7 @@ describe.skipIf(chromiumPath === undefined)("the landing page in a real browser"
     await filter.pressSequentially("-12");
     expect(await page.getByRole("table", { name: "devices" }).locator("tbody tr").count()).toBe(1);
     await filter.fill("");
-    const head = page.getByRole("table", { name: "devices" }).getByRole("link", { name: "System" });
+    const head = page.getByRole("table", { name: "devices" }).getByRole("button", { name: "System" });
     await head.click();
     await head.click();
     expect(await page.getByRole("columnheader", { name: "System" }).first().getAttribute("aria-sort")).toBe("descending");
@@ -136,6 +136,75 @@ describe.skipIf(chromiumPath === undefined)("the landing page in a real browser"
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText(/, paused/).waitFor();
     expect(await page.getByRole("button", { name: "Resume" }).count()).toBe(1);
+  });
+
+  it("shows nothing as good once the server no longer answers: headline, cards and tables say what was so, and ages go on", async () => {
+    let broken = false;
+    const url = await startLanding({ status: () => ({ ...healthyStatus(), refresh_ms: 100 }) });
+    const { page } = await openPage();
+    await page.route("**/api/status.json", (route) => (broken ? route.abort() : route.continue()));
+    await page.goto(`${url}/#collectors`);
+    await ready(page);
+    const good = (): Promise<unknown> => page.evaluate("(() => { const probe = document.createElement('i'); probe.style.color = 'var(--good)'; document.body.append(probe); const green = getComputedStyle(probe).color; probe.remove(); return [...document.querySelectorAll('#app *')].filter((each) => getComputedStyle(each).color === green || getComputedStyle(each).fill === green).length; })()");
+    await page.getByText("Healthy", { exact: true }).waitFor();
+    expect(await good()).toBeGreaterThan(10);
+    broken = true;
+    await page.getByText("Not known", { exact: true }).waitFor();
+    for (const text of ["was collecting", "was ready", "was open", "was healthy; home.example, tailscale"]) expect(await page.getByText(text, { exact: true }).count()).toBe(1);
+    expect(await good()).toBe(0);
+    broken = false;
+    await page.getByText("Healthy", { exact: true }).waitFor();
+    expect(await good()).toBeGreaterThan(10);
+  });
+
+  it("has no figure of what is off, unread or not counted, and no state of a store that is off", async () => {
+    const { page } = await openPage();
+    const unread = { age: "", age_seconds: 0, devices: 0 };
+    const off = offStatus();
+    const network = { name: "home", auth_method: "apikey", failing: 1, api: off.api, cardinality: off.cardinality, collectors: [], device_cache: unread, devices: [] };
+    await page.goto(await startLanding({ status: () => ({ ...off, networks: [network], cardinality: { ...off.cardinality, total_series: [9] }, flow_store: { ...off.flow_store, backend: { healthy: false, kind: "", persistent: false } } }) }));
+    await ready(page);
+    const text = async (panel: string): Promise<string> => {
+      await page.locator(`#tab-${panel}`).click();
+      return (await page.locator(`#${panel}`).innerText()).replaceAll(/\s+/g, " ");
+    };
+    expect(await text("overview")).toMatch(/Devices – not read yet Last export – nothing is pushed .*Active series – not counted yet .*home API key 1 of 0 collectors – not read yet 0 0 answered 429 –/);
+    expect(await page.locator(".cards").innerText()).toMatch(/Devices\s+–[^]*Series\s+–/);
+    expect(await text("cardinality")).toMatch(/^Active series – not counted yet .*Series are counted once/);
+    const inventory = await text("inventory");
+    for (const part of ["Flows Store off", "Events Store off", "Reverse DNS Cache off", "Places of addresses Lookup off", "– remembered, not read yet."]) expect(inventory).toContain(part);
+    expect(inventory).not.toMatch(/Backend|not well|Minutes held|Hit rate/);
+    expect(await text("config")).not.toMatch(/never, 0 ms|Scrapes|Uploads/);
+  });
+
+  it("shows an answer 404 without alarm, and one refused in red", async () => {
+    const { page } = await openPage();
+    const full = fullStatus();
+    const endpoint = (name: string, code: number) => ({ ...full.api.endpoints[0], endpoint: name, requests: 1, errors: 1, retries: 0, rate_limited: 0, last_status: code });
+    await page.goto(`${await startLanding({ status: () => ({ ...full, api: { ...full.api, endpoints: [endpoint("gone", 404), endpoint("refused", 403)] } }) })}/#api`);
+    await ready(page);
+    const state = (name: string): Promise<string | null> => page.getByRole("row", { name }).locator(".state").first().getAttribute("class");
+    expect([await state("gone"), await state("refused")]).toEqual(["state unknown", "state bad"]);
+  });
+
+  it("writes each length of time in one way", async () => {
+    const { page } = await openPage();
+    await page.goto(await startLanding({ status: fullStatus }));
+    await ready(page);
+    for (const panel of ["overview", "collectors", "api", "inventory"]) {
+      await page.locator(`#tab-${panel}`).click();
+      expect((await page.locator(`#${panel}`).innerText()).match(/\b\d+(?:d|h|m|s)(?:\d+(?:h|m|s))*\b/g)).toBeNull();
+    }
+  });
+
+  it("ends the head of a column of figures where the figures end", async () => {
+    const { page } = await openPage();
+    await page.goto(`${await startLanding({ status: fullStatus })}/#collectors`);
+    await ready(page);
+    // Right edges of the text of each head and of the first line of its first cell, in whole pixels.
+    const edges = (await page.evaluate("(() => { const right = (node) => { const range = document.createRange(); range.selectNodeContents(node); const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT); let last = 0; for (let text = walker.nextNode(); text; text = walker.nextNode()) { if (text.data.trim() === '') continue; range.selectNodeContents(text); last = Math.max(last, range.getBoundingClientRect().right); } return Math.round(last); }; const table = document.querySelector('#collectors-table table'); return [...table.querySelectorAll('th.figure')].map((head) => [right(head), right(table.querySelector('tbody tr').cells[head.cellIndex])]); })()")) as readonly (readonly [number, number])[];
+    expect(edges.length).toBe(3);
+    for (const [head, cell] of edges) expect(Math.abs(head - cell)).toBeLessThanOrEqual(1);
   });
 
   it("remembers the colours that were chosen, from the first paint on", async () => {

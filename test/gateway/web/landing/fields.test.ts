@@ -58,6 +58,10 @@ const SILENT: ReadonlySet<string> = new Set([
   "schema_version", "refresh_ms", "generated_at",
   // The product's own name is on the page whatever it is; the banner comes from the configuration, not from the status.
   "service.name", "service.demo",
+  // `health_problems` says the same, with what to do.
+  "health_reasons",
+  // Chooses the card that a problem belongs to.
+  "health_problems.part",
 ]);
 
 describe("the landing page", () => {

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { createAssets } from "../../../../gateway/web/assets.ts";
+import { pageAssets } from "../../../../gateway/web/assets.ts";
 import { parseStatus, readStatus } from "../../../../gateway/web/landing/read-status.ts";
-import { LANDING_MODULES, landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
+import { landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
 import { Health, StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
@@ -10,10 +10,14 @@ import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { startGateway } from "../../start-gateway.ts";
 import { fullStatus, healthyStatus, house } from "../fixtures/status.ts";
 
-const assets = createAssets(LANDING_MODULES);
+const assets = pageAssets();
 
-async function start(deps: Partial<LandingDeps>, demo = false, auth: Parameters<typeof startGateway>[0] = {}): Promise<string> {
-  return (await startGateway({ services: [], plain: landingRoutes({ house: () => house, assets, clock: systemClock, ...deps }, { demo, version: "1.2.3" }), ...auth })).url;
+async function start(deps: Partial<LandingDeps>, demo = false, auth: Parameters<typeof startGateway>[0] = {}, options: { readonly api?: boolean } = {}): Promise<string> {
+  return (await startGateway({ services: [], plain: landingRoutes({ house: () => house, assets, clock: systemClock, ...deps }, { demo, version: "1.2.3", ...options }), ...auth })).url;
+}
+
+function cardOf(body: string, title: string): string {
+  return body.split('<section class="card">').find((each) => each.includes(`<h2>${title}</h2>`)) ?? "";
 }
 
 describe("the landing page's route", () => {
@@ -24,7 +28,7 @@ describe("the landing page's route", () => {
     expect(policy).not.toContain("unsafe");
     for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src data:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]) expect(policy).toContain(rule);
     expect(Object.fromEntries(["content-type", "x-content-type-options", "referrer-policy", "cache-control"].map((name) => [name, answer.headers.get(name)]))).toEqual({
-      "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store",
+      "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "private, no-cache",
     });
     expect(body).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc="\/assets\/)/);
     expect([...body.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "").filter((url) => !/^(\/|#|\?|data:image\/svg\+xml|https:\/\/releases\.example\/)/.test(url))).toEqual([]);
@@ -37,12 +41,31 @@ describe("the landing page's route", () => {
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
-  it("is the administrator's: without the token neither the page nor what it loads", async () => {
+  it("is the administrator's, and what it loads is anybody's: Steward's own code", async () => {
     const url = await start({ status: () => Promise.resolve(fullStatus()) }, false, { auth: { token: Secret.of("operator-token", "test"), adminToken: Secret.of("admin-token", "test"), allowedHosts: [] } });
-    for (const path of ["/", assets.url("steward.css")]) {
-      expect((await fetch(`${url}${path}`, { headers: { authorization: "Bearer operator-token" } })).status).toBe(401);
-      expect((await fetch(`${url}${path}`, { headers: { authorization: `Basic ${btoa("anybody:admin-token")}` } })).status).toBe(200);
-    }
+    const statusOf = async (path: string, authorization: string): Promise<number> => (await fetch(`${url}${path}`, { headers: { authorization } })).status;
+    expect([await statusOf("/", "Bearer operator-token"), await statusOf("/", `Basic ${btoa("anybody:admin-token")}`)]).toEqual([401, 200]);
+    expect((await fetch(`${url}${assets.url("steward.css")}`)).status).toBe(200);
+  });
+
+  it("comes packed and tagged, and is 304 for who has it already", async () => {
+    const clock = createManualClock();
+    const url = await start({ status: () => Promise.resolve(fullStatus()), clock });
+    const first = await fetch(url, { headers: { "accept-encoding": "gzip" } });
+    expect([first.headers.get("content-encoding"), first.headers.get("vary"), first.headers.get("cache-control")]).toEqual(["gzip", "accept-encoding", "private, no-cache"]);
+    expect(await first.text()).toBe(await (await fetch(url, { headers: { "accept-encoding": "identity" } })).text());
+    const known = { "if-none-match": first.headers.get("etag") ?? "" };
+    const again = await fetch(url, { headers: known });
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, known["if-none-match"], ""]);
+    expect((await fetch(url, { method: "HEAD", headers: known })).status).toBe(304);
+    await clock.advance(1000);
+    expect((await fetch(url, { headers: known })).status).toBe(200);
+  });
+
+  it("has cards that lead on where this listener serves what they lead to", async () => {
+    const cards = async (url: string): Promise<(string | undefined)[]> => [...(await (await fetch(url)).text()).matchAll(/<a class="whole" href="([^"]+)"/g)].map((match) => match[1]);
+    expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }))).toEqual(["#inventory", "/api/v1/duplicates", "/docs#group-tokens_EngineService"]);
+    expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }, false, {}, { api: false }))).toEqual(["#inventory"]);
   });
 
   it("says that it is a demo, and only then", async () => {
@@ -83,12 +106,21 @@ describe("the landing page's route", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it("is not well while another service is not, whatever the monitor finds", async () => {
-    const tokens = { state: "notice" as const, word: "sealed", leases: 0, mounts: 0, irrevocable: 0 };
-    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, tokens }) }))).text();
-    for (const text of ["<strong>Needs a look</strong>", "tokens: sealed"]) expect(body).toContain(text);
-    const broken = await (await fetch(await start({ status: () => Promise.resolve({ ...healthyStatus(), services: { dedup: "failed" } }) }))).text();
-    for (const text of ["<strong>Degraded</strong>", "archive: failed"]) expect(broken).toContain(text);
+  it("is degraded while another service is, whatever the monitor finds: why, what to do and where to read on; and its card says so in the same colour", async () => {
+    const problems = [{ part: "tokens", reason: "component tokens: sealed", remedy: "give the key to sys/unseal", link: "/v1/sys/health" }];
+    const tokens = { state: "bad" as const, word: "sealed", leases: undefined, mounts: undefined, irrevocable: undefined };
+    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, tokens, problems }) }))).text();
+    for (const text of ["<strong>Degraded</strong>", "component tokens: sealed", "give the key to sys/unseal", '<a href="/v1/sys/health">']) expect(body).toContain(text);
+    expect(cardOf(body, "Tokens")).toMatch(/badge bad.*sealed.*Live leases<\/dt><dd>–<.*Mounts<\/dt><dd>–<.*Irrevocable<\/dt><dd>–</);
+    expect(cardOf(body, "Archive")).toMatch(/badge good/);
+    const off = await (await fetch(await start({ house: () => ({ ...house, tokens, problems }) }))).text();
+    for (const text of ["<strong>Degraded</strong>", "give the key to sys/unseal"]) expect(off).toContain(text);
+  });
+
+  it("leads with a link to nowhere but its own origin", async () => {
+    const problems = ["//elsewhere.example", "https://elsewhere.example", "javascript:alert(1)", "#collectors"].map((link) => ({ part: "x", reason: link, link }));
+    const body = await (await fetch(await start({ status: () => Promise.resolve(healthyStatus()), house: () => ({ ...house, problems }) }))).text();
+    expect([...body.matchAll(/<ul class="reasons">.*?<\/ul>/g)].flatMap(([list]) => [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href))).toEqual(["#collectors"]);
   });
 
   it("keeps what a reader chose in the address", async () => {

@@ -31,4 +31,12 @@ describe("a line", () => {
   it("says how far back it reaches", () => {
     expect(renderHtml(timeSeries({ title: "Heap", points: [1, 2, 3], format: String, span: (points) => `${(points - 1) * 10} s ago` }))).toContain("20 s ago");
   });
+
+  it("has an axis from zero that reaches up to the figure beside the title, whatever is so now", () => {
+    const axis = (points: readonly number[], now?: number) => /<strong>(.*?)<\/strong>.*class="axis"><span>(.*?)<\/span><span>(.*?)<\/span>/.exec(renderHtml(timeSeries({ title: "Heap", points, now, format: String, span: () => "" })))?.slice(1);
+    expect(axis([80, 82, 81])).toEqual(["81", "82", "0"]);
+    expect(axis([80, 82, 81], 95)).toEqual(["95", "95", "0"]);
+    expect(axis([7, 7], 7)).toEqual(["7", "7", "0"]);
+    expect(axis([0, 0])).toEqual(["0", "1", "0"]);
+  });
 });

@@ -28,7 +28,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file steward/monitor/v1/status.proto.
  */
 export const file_steward_monitor_v1_status: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zdGV3YXJkL21vbml0b3IvdjEvc3RhdHVzLnByb3RvEhJzdGV3YXJkLm1vbml0b3IudjEipw4KBlN0YXR1cxIWCg5zY2hlbWFfdmVyc2lvbhgBIAEoBRIwCgxnZW5lcmF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhoKCnJlZnJlc2hfbXMYAyABKAVCBpLOGAIYARIQCghwcm92aWRlchgEIAEoCRIqCgZoZWFsdGgYBSABKA4yGi5zdGV3YXJkLm1vbml0b3IudjEuSGVhbHRoEh4KDmhlYWx0aF9yZWFzb25zGAYgAygJQgaSzhgCGAESHAoMY2FwYWJpbGl0aWVzGAcgAygJQgaSzhgCGAESMAoKYWR2aXNvcmllcxgIIAMoCzIcLnN0ZXdhcmQubW9uaXRvci52MS5BZHZpc29yeRIpCgNhcGkYCSABKAsyHC5zdGV3YXJkLm1vbml0b3IudjEuQXBpVXNhZ2USOQoRY2FwYWJpbGl0eV9tYXRyaXgYCiADKAsyHi5zdGV3YXJkLm1vbml0b3IudjEuQ2FwYWJpbGl0eRI4CgtjYXJkaW5hbGl0eRgLIAEoCzIjLnN0ZXdhcmQubW9uaXRvci52MS5DYXJkaW5hbGl0eUluZm8SMQoKY29sbGVjdG9ycxgMIAMoCzIdLnN0ZXdhcmQubW9uaXRvci52MS5Db2xsZWN0b3ISMQoKY29tcG9uZW50cxgNIAMoCzIdLnN0ZXdhcmQubW9uaXRvci52MS5Db21wb25lbnQSMQoGY29uZmlnGA4gASgLMiEuc3Rld2FyZC5tb25pdG9yLnYxLkNvbmZpZ1N1bW1hcnkSMAoKZGVkdXBfc2V0cxgPIAMoCzIcLnN0ZXdhcmQubW9uaXRvci52MS5EZWR1cFNldBIuCghkZWxpdmVyeRgQIAMoCzIcLnN0ZXdhcmQubW9uaXRvci52MS5EZWxpdmVyeRI1CgxkZXZpY2VfY2FjaGUYESABKAsyHy5zdGV3YXJkLm1vbml0b3IudjEuRGV2aWNlQ2FjaGUSKwoHZGV2aWNlcxgSIAMoCzIaLnN0ZXdhcmQubW9uaXRvci52MS5EZXZpY2USMwoLZXZlbnRfc3RvcmUYEyABKAsyHi5zdGV3YXJkLm1vbml0b3IudjEuRXZlbnRTdG9yZRIoCgVmbGVldBgUIAEoCzIZLnN0ZXdhcmQubW9uaXRvci52MS5GbGVldBIxCgpmbG93X3N0b3JlGBUgASgLMh0uc3Rld2FyZC5tb25pdG9yLnYxLkZsb3dTdG9yZRIoCgVnZW9pcBgWIAEoCzIZLnN0ZXdhcmQubW9uaXRvci52MS5HZW9pcBIwCgpsb2dfZXZlbnRzGBcgAygLMhwuc3Rld2FyZC5tb25pdG9yLnYxLkxvZ0V2ZW50EisKB21ldHJpY3MYGCADKAsyGi5zdGV3YXJkLm1vbml0b3IudjEuTWV0cmljEjsKD21ldHJpY3Nfc2VydmluZxgZIAEoCzIiLnN0ZXdhcmQubW9uaXRvci52MS5NZXRyaWNzU2VydmluZxI5Cg5ub2RlX2Rpc2NvdmVyeRgaIAEoCzIhLnN0ZXdhcmQubW9uaXRvci52MS5Ob2RlRGlzY292ZXJ5EjAKCXByb2ZpbGluZxgbIAEoCzIdLnN0ZXdhcmQubW9uaXRvci52MS5Qcm9maWxpbmcSMAoJcmVjZWl2ZXJzGBwgASgLMh0uc3Rld2FyZC5tb25pdG9yLnYxLlJlY2VpdmVycxIzCgtyZXZlcnNlX2RucxgdIAEoCzIeLnN0ZXdhcmQubW9uaXRvci52MS5SZXZlcnNlRG5zEiwKB3J1bnRpbWUYHiABKAsyGy5zdGV3YXJkLm1vbml0b3IudjEuUnVudGltZRIwCgdzZXJ2aWNlGB8gASgLMh8uc3Rld2FyZC5tb25pdG9yLnYxLlNlcnZpY2VJbmZvEjMKCG5ldHdvcmtzGCAgAygLMiEuc3Rld2FyZC5tb25pdG9yLnYxLk5ldHdvcmtTdGF0dXMSMAoJdGVsZW1ldHJ5GCEgASgLMh0uc3Rld2FyZC5tb25pdG9yLnYxLlRlbGVtZXRyeRIyCgp0aHJvdWdocHV0GCIgASgLMh4uc3Rld2FyZC5tb25pdG9yLnYxLlRocm91Z2hwdXQSRAoQdGxzX2NlcnRpZmljYXRlcxgjIAMoCzIiLnN0ZXdhcmQubW9uaXRvci52MS5UbHNDZXJ0aWZpY2F0ZUIGks4YAhgBEioKBnVwZGF0ZRgkIAEoCzIaLnN0ZXdhcmQubW9uaXRvci52MS5VcGRhdGUSOgoIc2VydmljZXMYJSADKAsyKC5zdGV3YXJkLm1vbml0b3IudjEuU3RhdHVzLlNlcnZpY2VzRW50cnkaLwoNU2VydmljZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOgSozhgBIjAKCEFkdmlzb3J5EhMKA2tleRgBIAEoCUIGks4YAhgBEg8KB21lc3NhZ2UYAiABKAkiUgoJQ29tcG9uZW50Eg8KB2VuYWJsZWQYASABKAgSDgoGZmFpbGVkGAIgASgIEgwKBG5hbWUYAyABKAkSFgoGcmVhc29uGAQgASgJQgaSzhgCGAEqXgoGSGVhbHRoEhYKEkhFQUxUSF9VTlNQRUNJRklFRBAAEhIKDkhFQUxUSF9IRUFMVEhZEAESEwoPSEVBTFRIX0RFR1JBREVEEAISEwoPSEVBTFRIX1NUQVJUSU5HEANCCorOGAYIARABGAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_steward_monitor_v1_cardinality, file_steward_monitor_v1_collection, file_steward_monitor_v1_config_summary, file_steward_monitor_v1_export, file_steward_monitor_v1_process, file_steward_monitor_v1_stores, file_steward_options_v1_options]);
+  fileDesc("Ch9zdGV3YXJkL21vbml0b3IvdjEvc3RhdHVzLnByb3RvEhJzdGV3YXJkLm1vbml0b3IudjEi6w4KBlN0YXR1cxIWCg5zY2hlbWFfdmVyc2lvbhgBIAEoBRIwCgxnZW5lcmF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhoKCnJlZnJlc2hfbXMYAyABKAVCBpLOGAIYARIQCghwcm92aWRlchgEIAEoCRIqCgZoZWFsdGgYBSABKA4yGi5zdGV3YXJkLm1vbml0b3IudjEuSGVhbHRoEh4KDmhlYWx0aF9yZWFzb25zGAYgAygJQgaSzhgCGAESHAoMY2FwYWJpbGl0aWVzGAcgAygJQgaSzhgCGAESMAoKYWR2aXNvcmllcxgIIAMoCzIcLnN0ZXdhcmQubW9uaXRvci52MS5BZHZpc29yeRIpCgNhcGkYCSABKAsyHC5zdGV3YXJkLm1vbml0b3IudjEuQXBpVXNhZ2USOQoRY2FwYWJpbGl0eV9tYXRyaXgYCiADKAsyHi5zdGV3YXJkLm1vbml0b3IudjEuQ2FwYWJpbGl0eRI4CgtjYXJkaW5hbGl0eRgLIAEoCzIjLnN0ZXdhcmQubW9uaXRvci52MS5DYXJkaW5hbGl0eUluZm8SMQoKY29sbGVjdG9ycxgMIAMoCzIdLnN0ZXdhcmQubW9uaXRvci52MS5Db2xsZWN0b3ISMQoKY29tcG9uZW50cxgNIAMoCzIdLnN0ZXdhcmQubW9uaXRvci52MS5Db21wb25lbnQSMQoGY29uZmlnGA4gASgLMiEuc3Rld2FyZC5tb25pdG9yLnYxLkNvbmZpZ1N1bW1hcnkSMAoKZGVkdXBfc2V0cxgPIAMoCzIcLnN0ZXdhcmQubW9uaXRvci52MS5EZWR1cFNldBIuCghkZWxpdmVyeRgQIAMoCzIcLnN0ZXdhcmQubW9uaXRvci52MS5EZWxpdmVyeRI1CgxkZXZpY2VfY2FjaGUYESABKAsyHy5zdGV3YXJkLm1vbml0b3IudjEuRGV2aWNlQ2FjaGUSKwoHZGV2aWNlcxgSIAMoCzIaLnN0ZXdhcmQubW9uaXRvci52MS5EZXZpY2USMwoLZXZlbnRfc3RvcmUYEyABKAsyHi5zdGV3YXJkLm1vbml0b3IudjEuRXZlbnRTdG9yZRIoCgVmbGVldBgUIAEoCzIZLnN0ZXdhcmQubW9uaXRvci52MS5GbGVldBIxCgpmbG93X3N0b3JlGBUgASgLMh0uc3Rld2FyZC5tb25pdG9yLnYxLkZsb3dTdG9yZRIoCgVnZW9pcBgWIAEoCzIZLnN0ZXdhcmQubW9uaXRvci52MS5HZW9pcBIwCgpsb2dfZXZlbnRzGBcgAygLMhwuc3Rld2FyZC5tb25pdG9yLnYxLkxvZ0V2ZW50EisKB21ldHJpY3MYGCADKAsyGi5zdGV3YXJkLm1vbml0b3IudjEuTWV0cmljEjsKD21ldHJpY3Nfc2VydmluZxgZIAEoCzIiLnN0ZXdhcmQubW9uaXRvci52MS5NZXRyaWNzU2VydmluZxI5Cg5ub2RlX2Rpc2NvdmVyeRgaIAEoCzIhLnN0ZXdhcmQubW9uaXRvci52MS5Ob2RlRGlzY292ZXJ5EjAKCXByb2ZpbGluZxgbIAEoCzIdLnN0ZXdhcmQubW9uaXRvci52MS5Qcm9maWxpbmcSMAoJcmVjZWl2ZXJzGBwgASgLMh0uc3Rld2FyZC5tb25pdG9yLnYxLlJlY2VpdmVycxIzCgtyZXZlcnNlX2RucxgdIAEoCzIeLnN0ZXdhcmQubW9uaXRvci52MS5SZXZlcnNlRG5zEiwKB3J1bnRpbWUYHiABKAsyGy5zdGV3YXJkLm1vbml0b3IudjEuUnVudGltZRIwCgdzZXJ2aWNlGB8gASgLMh8uc3Rld2FyZC5tb25pdG9yLnYxLlNlcnZpY2VJbmZvEjMKCG5ldHdvcmtzGCAgAygLMiEuc3Rld2FyZC5tb25pdG9yLnYxLk5ldHdvcmtTdGF0dXMSMAoJdGVsZW1ldHJ5GCEgASgLMh0uc3Rld2FyZC5tb25pdG9yLnYxLlRlbGVtZXRyeRIyCgp0aHJvdWdocHV0GCIgASgLMh4uc3Rld2FyZC5tb25pdG9yLnYxLlRocm91Z2hwdXQSRAoQdGxzX2NlcnRpZmljYXRlcxgjIAMoCzIiLnN0ZXdhcmQubW9uaXRvci52MS5UbHNDZXJ0aWZpY2F0ZUIGks4YAhgBEioKBnVwZGF0ZRgkIAEoCzIaLnN0ZXdhcmQubW9uaXRvci52MS5VcGRhdGUSOgoIc2VydmljZXMYJSADKAsyKC5zdGV3YXJkLm1vbml0b3IudjEuU3RhdHVzLlNlcnZpY2VzRW50cnkSQgoPaGVhbHRoX3Byb2JsZW1zGCYgAygLMiEuc3Rld2FyZC5tb25pdG9yLnYxLkhlYWx0aFByb2JsZW1CBpLOGAIYARovCg1TZXJ2aWNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAE6BKjOGAEiWwoNSGVhbHRoUHJvYmxlbRIMCgRwYXJ0GAEgASgJEg4KBnJlYXNvbhgCIAEoCRIWCgZyZW1lZHkYAyABKAlCBpLOGAIYARIUCgRsaW5rGAQgASgJQgaSzhgCGAEiMAoIQWR2aXNvcnkSEwoDa2V5GAEgASgJQgaSzhgCGAESDwoHbWVzc2FnZRgCIAEoCSJSCglDb21wb25lbnQSDwoHZW5hYmxlZBgBIAEoCBIOCgZmYWlsZWQYAiABKAgSDAoEbmFtZRgDIAEoCRIWCgZyZWFzb24YBCABKAlCBpLOGAIYASpeCgZIZWFsdGgSFgoSSEVBTFRIX1VOU1BFQ0lGSUVEEAASEgoOSEVBTFRIX0hFQUxUSFkQARITCg9IRUFMVEhfREVHUkFERUQQAhITCg9IRUFMVEhfU1RBUlRJTkcQA0IKis4YBggBEAEYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_steward_monitor_v1_cardinality, file_steward_monitor_v1_collection, file_steward_monitor_v1_config_summary, file_steward_monitor_v1_export, file_steward_monitor_v1_process, file_steward_monitor_v1_stores, file_steward_options_v1_options]);
 
 /**
  * The monitor at one moment. What is off is there with `enabled` false and zeros.
@@ -258,6 +258,13 @@ export type Status = Message<"steward.monitor.v1.Status"> & {
    * @generated from field: map<string, string> services = 37;
    */
   services: { [key: string]: string };
+
+  /**
+   * What health_reasons says, with what to do about each; root causes first.
+   *
+   * @generated from field: repeated steward.monitor.v1.HealthProblem health_problems = 38;
+   */
+  healthProblems: HealthProblem[];
 };
 
 /**
@@ -266,6 +273,48 @@ export type Status = Message<"steward.monitor.v1.Status"> & {
  */
 export const StatusSchema: GenMessage<Status> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_status, 0);
+
+/**
+ * Something that is not well.
+ *
+ * @generated from message steward.monitor.v1.HealthProblem
+ */
+export type HealthProblem = Message<"steward.monitor.v1.HealthProblem"> & {
+  /**
+   * What is not well: the name of a component, "network", or "export".
+   *
+   * @generated from field: string part = 1;
+   */
+  part: string;
+
+  /**
+   * What is wrong, as in health_reasons.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * What to do about it.
+   *
+   * @generated from field: string remedy = 3;
+   */
+  remedy: string;
+
+  /**
+   * Where to read on: a path of this server, or the fragment of a panel of the status page.
+   *
+   * @generated from field: string link = 4;
+   */
+  link: string;
+};
+
+/**
+ * Describes the message steward.monitor.v1.HealthProblem.
+ * Use `create(HealthProblemSchema)` to create a new message.
+ */
+export const HealthProblemSchema: GenMessage<HealthProblem> = /*@__PURE__*/
+  messageDesc(file_steward_monitor_v1_status, 1);
 
 /**
  * A warning of the configuration.
@@ -291,7 +340,7 @@ export type Advisory = Message<"steward.monitor.v1.Advisory"> & {
  * Use `create(AdvisorySchema)` to create a new message.
  */
 export const AdvisorySchema: GenMessage<Advisory> = /*@__PURE__*/
-  messageDesc(file_steward_monitor_v1_status, 1);
+  messageDesc(file_steward_monitor_v1_status, 2);
 
 /**
  * A part of the process that can fail by itself.
@@ -327,7 +376,7 @@ export type Component = Message<"steward.monitor.v1.Component"> & {
  * Use `create(ComponentSchema)` to create a new message.
  */
 export const ComponentSchema: GenMessage<Component> = /*@__PURE__*/
-  messageDesc(file_steward_monitor_v1_status, 2);
+  messageDesc(file_steward_monitor_v1_status, 3);
 
 /**
  * The verdict over everything.

@@ -1,0 +1,45 @@
+/** The frame of the pages of one listener: what the process says of itself, and links to the pages that this listener serves. */
+import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
+import type { Assets } from "./assets.ts";
+import type { View } from "./html.ts";
+import { pageAnswer } from "./shell.ts";
+
+/** What pages say of the process. */
+export interface PageFacts {
+  readonly demo: boolean;
+  readonly version: string;
+}
+
+/** One page in the frame. */
+export interface FramedPage {
+  readonly title: string;
+  readonly body: View;
+  /** The island: a name of a browser module. */
+  readonly module: string;
+  /** 200 unless given. */
+  readonly status?: number;
+  /** The path of the page itself, where it has a link. */
+  readonly here?: string;
+  /** Leaves out the version: anybody may read this page. */
+  readonly anybody?: boolean;
+}
+
+/** Answers with pages. */
+export interface Frame {
+  answer(page: FramedPage, request: RequestHeaders): Promise<PlainAnswer>;
+}
+
+/** Where the pages are, and what is at `/` of this listener. */
+export interface FrameOptions {
+  readonly home: "Status" | "Overview";
+  /** Whether this listener has a page at a path. */
+  serves(path: string): boolean;
+}
+
+/** Creates the frame of one listener. */
+export function createFrame({ demo, version }: PageFacts, assets: Assets, options: FrameOptions): Frame {
+  const nav = [{ href: "/", label: options.home }, { href: "/docs", label: "API" }].filter(({ href }) => options.serves(href));
+  return {
+    answer: ({ here, anybody = false, ...page }, request) => pageAnswer({ ...page, demo, version: anybody ? "" : version, nav: nav.map((link) => ({ ...link, here: link.href === here })) }, assets, request),
+  };
+}

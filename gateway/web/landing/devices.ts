@@ -1,0 +1,80 @@
+/** The table of devices: who is connected, since when, what expires, which version and routes. */
+import { formatAge, formatMoment } from "../format.ts";
+import { html, type Child, type View } from "../html.ts";
+import type { PageState } from "../page-state.ts";
+import { words } from "../pieces/key-values.ts";
+import { stateText, type State } from "../pieces/state.ts";
+import { table } from "../pieces/table.ts";
+import { moment } from "../pieces/time.ts";
+import type { Device } from "./status-collection.ts";
+
+/** A key that expires sooner is shown as a notice: its device must sign in again before that. */
+const KEY_SOON_MS = 14 * 86_400_000;
+
+/** The table. */
+export function deviceTable(rows: readonly Device[], state: PageState): View {
+  return table({
+    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No device is remembered yet: the devices collector has not succeeded so far.",
+    columns: [
+      { key: "name", title: "Device", text: ({ name, hostname, tags = [] }) => `${name} ${hostname} ${tags.join(" ")}`, order: ({ name }) => name, cell: nameCell },
+      { key: "state", title: "State", text: ({ online }) => onlineWord(online), order: onlineOrder, cell: (device) => onlineCell(device, state) },
+      { key: "key", title: "Key expires", order: keyOrder, cell: (device) => keyCell(device, state) },
+      { key: "version", title: "Version", text: ({ client_version, update_available }) => `${client_version ?? ""}${update_available === true ? " update available" : ""}`, order: ({ client_version }) => versionOrder(client_version), cell: versionCell },
+      { key: "routes", title: "Routes", text: ({ advertised_routes = [], enabled_routes = [] }) => [...advertised_routes, ...enabled_routes].join(" "), order: ({ advertised_routes = [] }) => advertised_routes.length, cell: routesCell },
+      { key: "user", title: "User", text: ({ user }) => user, cell: ({ user }) => user },
+      { key: "os", title: "System", text: ({ os, os_version }) => `${os} ${os_version}`, cell: ({ os, os_version }) => `${os} ${os_version}` },
+      { key: "addrs", title: "Addresses", text: ({ addrs }) => addrs.join(" "), cell: ({ addrs }) => words(addrs) },
+    ],
+  }, state);
+}
+
+function nameCell({ name, hostname, external, tags }: Device): View {
+  return html`<span><strong>${name}</strong><small>${hostname}${external ? ", shared from another network" : ""}</small>${tags === undefined ? undefined : html`<small>${words(tags)}</small>`}</span>`;
+}
+
+function onlineWord(online: boolean): string {
+  return online ? "online" : "offline";
+}
+
+/** Ascending: offline longest first, then those that are connected. */
+function onlineOrder({ online, last_seen }: Device): number {
+  return online ? Infinity : timeOf(last_seen) ?? 0;
+}
+
+function onlineCell({ online, last_seen }: Device, state: PageState): View {
+  return html`<span>${stateText(online ? "good" : "unknown", onlineWord(online))}<small>seen ${moment(last_seen, state)}</small></span>`;
+}
+
+function keyOrder({ key_expires_at, key_expiry_disabled }: Device): number {
+  return key_expiry_disabled === true ? Infinity : timeOf(key_expires_at) ?? Number.MAX_VALUE;
+}
+
+function keyCell({ key_expires_at, key_expiry_disabled }: Device, { nowMs, zone }: PageState): Child {
+  const at = timeOf(key_expires_at);
+  if (key_expiry_disabled === true) return html`<span class="muted">never</span>`;
+  if (at === undefined) return html`<span class="muted">not known</span>`;
+  const state: State = at <= nowMs ? "bad" : at - nowMs < KEY_SOON_MS ? "notice" : "good";
+  const time = html`<time datetime=${key_expires_at} title=${formatMoment(at, zone)}>${at <= nowMs ? `expired ${formatAge(at, nowMs)}` : formatAge(at, nowMs)}</time>`;
+  return state === "good" ? time : stateText(state, time);
+}
+
+/** `1.8.2` before `1.80.1`: each number with leading zeros. */
+function versionOrder(version: string | undefined): string {
+  return (version ?? "").replaceAll(/\d+/g, (digits) => digits.padStart(6, "0"));
+}
+
+/** Without the build's commit (`1.90.4-t6678354ef`), which is on hover. */
+function versionCell({ client_version, update_available }: Device): Child {
+  return html`<span>${client_version === undefined ? html`<span class="muted">not known</span>` : html`<span title=${client_version}>${client_version.replace(/-.*/, "")}</span>`}${update_available === true ? html`<small>${stateText("notice", "update available")}</small>` : undefined}</span>`;
+}
+
+function routesCell({ advertised_routes: advertised = [], enabled_routes: enabled = [] }: Device): Child {
+  const waiting = advertised.filter((route) => !enabled.includes(route));
+  if (advertised.length === 0 && enabled.length === 0) return html`<span class="muted">none</span>`;
+  return html`<span>${enabled.length === 0 ? undefined : words(enabled)}${waiting.length === 0 ? undefined : html`<small>${stateText("notice", html`<span>not approved: ${words(waiting)}</span>`)}</small>`}</span>`;
+}
+
+function timeOf(time: string | undefined): number | undefined {
+  const at = Date.parse(time ?? "");
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,62 @@
+/**
+ * What is not well with the process, root causes first. The headline and the cards of `/` and the status are drawn from this one list;
+ * each probe has a rule of its own (docs/readiness.md).
+ */
+import type { ComponentState, Health } from "../kernel/supervisor/component.ts";
+
+/** Something that is not well; `steward.monitor.v1.HealthProblem`. */
+export interface Problem {
+  /** The component. */
+  readonly part: string;
+  readonly reason: string;
+  readonly remedy: string;
+  /** A path of the gateway, or the fragment of a panel of the status page. */
+  readonly link: string;
+}
+
+/** What it is read from; all of it answers from memory. */
+export interface ProcessHealth {
+  readonly states: readonly ComponentState[];
+  /** Of all open stores together. */
+  readonly stores: Health;
+}
+
+const RESTARTED = "it is started again by itself; the log says what ended it";
+const DOWN = "the log says what ended it; restart Steward";
+const PORT = (key: string): string => `end what holds the port, or set ${key} to another address; Steward tries again by itself`;
+const CONFIG = "#config";
+
+/** What to do and where to read on, where the component itself names nothing better. */
+const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
+  state: { remedy: "look at the disk below state.directory; Steward goes on by itself once the disk takes writes", link: "/readyz?verbose=1" },
+  gateway: { remedy: PORT("gateway.listen"), link: CONFIG },
+  admin: { remedy: PORT("admin.listen"), link: CONFIG },
+  metrics: { remedy: PORT("scrape.listen"), link: CONFIG },
+  dedup: { remedy: "", link: "/api/v1/ready" },
+  tokens: { remedy: "", link: "/v1/sys/health" },
+  backups: { remedy: "the log says why; once that is mended, `steward backup` makes one now", link: "/readyz?verbose=1" },
+};
+const OTHER = "/readyz?verbose=1";
+
+/** The monitor is not among them: it judges its own parts, and where it does not answer its page says so. */
+export function processProblems({ states, stores }: ProcessHealth): Problem[] {
+  const state: Problem[] = stores.ok ? [] : [problem("state", stores.reason ?? "a store is not well", stores.remedy ?? ADVICE["state"]?.remedy ?? "")];
+  const components = states.filter(isTroubled).map(({ name, phase, reason, remedy }) => problem(name, reason ?? phase, remedy ?? ADVICE[name]?.remedy ?? (phase === "failed" ? DOWN : RESTARTED)));
+  const follows = ({ reason }: Problem): boolean => state.some((cause) => saysOf(cause.reason).endsWith(saysOf(reason)));
+  return [...state, ...components.filter((each) => !follows(each))];
+}
+
+function problem(part: string, reason: string, remedy: string): Problem {
+  return { part, reason: `component ${part}: ${reason}`, remedy, link: ADVICE[part]?.link ?? OTHER };
+}
+
+/** Export that fails is among the monitor's findings by signal; of telemetry only a thread that stays down is left. */
+function isTroubled({ name, phase }: ComponentState): boolean {
+  if (name === "monitor") return false;
+  return phase === "failed" || phase === "refusing" || (phase === "degraded" && name !== "telemetry");
+}
+
+/** Without which component it is of: a store that takes no writes is the cause of what its service says. */
+function saysOf(reason: string): string {
+  return reason.replace(/^component \w[\w-]*: /, "");
+}

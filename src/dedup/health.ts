@@ -1,0 +1,27 @@
+/** The health of the document service: its stores decide whether it can work, its archives whether it can work on everything. */
+import type { Health } from "../kernel/supervisor/component.ts";
+import type { ArchiveConfig } from "./config.ts";
+import type { Dedup } from "./service.ts";
+
+/** Archives that a remedy names. */
+const MAX_NAMES = 3;
+
+/**
+ * From memory. An archive that cannot be reached leaves the service degraded and the process ready: what was read from it before is
+ * still served. The reason names a class of failure only; name, path and key are in the remedy, for administrators.
+ */
+export function dedupHealth({ trouble, unreachable }: Pick<Dedup, "trouble" | "unreachable">, configured: readonly Pick<ArchiveConfig, "name" | "path">[]): Health {
+  const reason = trouble();
+  if (reason !== undefined) return { ok: false, reason };
+  const away = unreachable();
+  const [first] = away;
+  if (first === undefined) return { ok: true };
+  const remedies = away.slice(0, MAX_NAMES).map(({ archive }) => remedyFor(archive, configured));
+  return { ok: false, partial: true, reason: away.length === 1 ? `an archive cannot be read: ${first.failure}` : `${away.length} archives cannot be read: ${first.failure}`, remedy: remedies.join("; ") };
+}
+
+function remedyFor(name: string, configured: readonly Pick<ArchiveConfig, "name" | "path">[]): string {
+  const index = configured.findIndex((row) => row.name === name);
+  const path = configured[index]?.path;
+  return path === undefined ? `check the archive "${name}"` : `archive "${name}": mount ${path} and let Steward's user read it, or correct dedup.archives[${index}].path`;
+}
