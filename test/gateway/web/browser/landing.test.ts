@@ -170,7 +170,7 @@ describe.skipIf(chromiumPath === undefined)("the landing page in a real browser"
     };
     expect(await text("overview")).toMatch(/Devices – not read yet Last export – nothing is pushed .*Active series – not counted yet .*home API key 1 of 0 collectors – not read yet 0 0 answered 429 –/);
     expect(await page.locator(".cards").innerText()).toMatch(/Devices\s+–[^]*Series\s+–/);
-    expect(await text("cardinality")).toMatch(/^Active series – not counted yet .*Series are counted once/);
+    expect(await text("cardinality")).toMatch(/Active series – not counted yet .*Series are counted once/);
     const inventory = await text("inventory");
     for (const part of ["Flows Store off", "Events Store off", "Reverse DNS Cache off", "Places of addresses Lookup off", "– remembered, not read yet."]) expect(inventory).toContain(part);
     expect(inventory).not.toMatch(/Backend|not well|Minutes held|Hit rate/);
@@ -193,7 +193,7 @@ describe.skipIf(chromiumPath === undefined)("the landing page in a real browser"
     await ready(page);
     for (const panel of ["overview", "collectors", "api", "inventory"]) {
       await page.locator(`#tab-${panel}`).click();
-      expect((await page.locator(`#${panel}`).innerText()).match(/\b\d+(?:d|h|m|s)(?:\d+(?:h|m|s))*\b/g)).toBeNull();
+      expect((await page.locator(`#${panel}`).innerText()).match(/(?<![:\w])\d+(?:d|h|m|s)(?:\d+(?:h|m|s))*\b/g)).toBeNull();
     }
   });
 
