@@ -132,14 +132,17 @@ async function patchText(before: Status, after: Status): Promise<WrittenJson> {
   return { encoding: undefined, pieces: shared([Buffer.from(`${JSON.stringify(operations)}\n`)]) };
 }
 
-/** The editions that clients hold who take patches: the newest ones only, so that memory stays bounded. */
-function createPatchBases(): { exchange(newest: Edition, known: string | undefined): Edition | undefined } {
-  const held = new Map<string, Edition>();
+/** What a patch begins from: the document without its texts, which are megabytes of a large network. */
+type PatchBase = Pick<Edition, "tag" | "status">;
+
+/** The documents that clients hold who take patches: the newest ones only, so that memory stays bounded. */
+function createPatchBases(): { exchange(newest: PatchBase, known: string | undefined): PatchBase | undefined } {
+  const held = new Map<string, PatchBase>();
   return {
     /** Remembers what the client will have after this answer, and finds what it has now. */
-    exchange(newest, known) {
-      held.delete(newest.tag);
-      held.set(newest.tag, newest);
+    exchange({ tag, status }, known) {
+      held.delete(tag);
+      held.set(tag, { tag, status });
       const [oldest] = held.keys();
       if (held.size > MAX_BASES && oldest !== undefined) held.delete(oldest);
       return known === undefined ? undefined : held.get(known);
