@@ -74,7 +74,7 @@ const refused: Readonly<Record<string, Case>> = {
   "a limit without a time": { fault: status(429, "slow down"), status: 429, says: /limits its callers/, retryAfter: "60" },
   "a limit with a date": { fault: status(429, "slow down", { "retry-after": new Date(Date.now() + 3_600_000).toUTCString() }), status: 429, says: /limits its callers/, retryAfter: /^\d+$/ },
   "a secondary limit": { fault: status(403, "You have exceeded a secondary rate limit.", { "retry-after": "30" }), status: 429, says: /secondary rate limit/, retryAfter: "30" },
-  "a spent quota": { fault: status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(120) }), status: 429, says: /limits its callers/, retryAfter: /^1[012]\d$/ },
+  "a spent quota": { fault: status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(900) }), status: 429, says: /limits its callers/, retryAfter: /^[6789]\d\d$/ },
   "a limit with a time that is none": { fault: status(429, "slow down", { "retry-after": "soon" }), status: 429, says: /limits its callers/, retryAfter: "60" },
 };
 
