@@ -1,7 +1,7 @@
 /**
- * Gathers the .proto files Steward's own import but does not own (google.api, gRPC health and reflection, buf.validate)
- * from the npm packages that carry them into `.cache/foreign`, so that `buf` works without a network and nothing foreign
- * is committed. buf.validate ships only as a compiled descriptor; it is printed back to source without its custom options.
+ * Copies the .proto files that Steward's own import (google.api, gRPC health and reflection, buf.validate) from the npm packages that
+ * carry them to `third_party/proto`. They are committed, so that `buf` and other tools read `proto/` in a fresh clone, without a
+ * network. buf.validate ships only as a compiled descriptor; it is printed back to source without its custom options.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,11 +12,11 @@ import {
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
 const root: string = join(import.meta.dirname, "..");
-export const FOREIGN: string = join(root, ".cache/foreign");
+export const FOREIGN: string = join(root, "third_party/proto");
 
-/** Clears `.cache/foreign` and fills it anew. */
+/** Replaces the copies by what the installed packages hold. */
 export function gatherForeignProtos(): void {
-  rmSync(FOREIGN, { recursive: true, force: true });
+  for (const folder of ["buf", "google", "grpc"]) rmSync(join(FOREIGN, folder), { recursive: true, force: true });
   copy("protobufjs/google/api/annotations.proto", "google/api/annotations.proto");
   copy("protobufjs/google/api/http.proto", "google/api/http.proto", withResponseBody);
   copy("grpc-health-check/proto/health/v1/health.proto", "grpc/health/v1/health.proto");

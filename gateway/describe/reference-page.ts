@@ -59,7 +59,7 @@ function operationsOf(document: OpenApi): readonly Entry[] {
 function operationHtml({ verb, path, operation }: Entry, answers: ReadonlyMap<string, JsonSchema>): Html {
   const answer = answers.get(operation.operationId);
   return html`<section class="operation" id="${operation.operationId}"><h3><span class="verb">${verb}</span> ${path}</h3>
-<p>${operation.summary} ${operation.security.length === 0 ? "Open to everybody." : ""}</p>
+<p>${operation.description ?? operation.summary} ${operation.security.length === 0 ? "Open to everybody." : ""}</p>
 ${operation.parameters.length === 0 ? undefined : parametersHtml(operation.parameters)}
 ${bodyHtml(operation)}
 ${operation.tags.length === 0 ? undefined : html`<pre><code>${curlOf(exampleOf(verb, path, operation))}</code></pre>`}
