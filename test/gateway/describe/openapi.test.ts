@@ -71,7 +71,7 @@ describe("the served document", () => {
   });
 
   it("has a summary of one line for every operation, and /docs shows its whole text", () => {
-    const plain = page.replaceAll(/<[^>]+>/g, "").replaceAll("&#39;", "'").replaceAll("&quot;", '"');
+    const plain = page.replaceAll(/<[^>]+>/g, "").replaceAll(/&#(?:39|x27);/g, "'").replaceAll("&quot;", '"');
     for (const { name, operation: { summary = "", description = summary } } of operationsOf(served)) {
       expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].{5,100}[^.]$/)]);
       expect(plain.includes(description) ? "shown" : `${name}: ${description}`).toBe("shown");
