@@ -25,6 +25,8 @@ export interface Method {
   readonly json: JsonHandler | undefined;
   /** REST status of a success. */
   readonly httpStatus: number;
+  /** Other REST statuses that come with the same answer. */
+  readonly otherStatuses: readonly number[];
   readonly raw: boolean;
   readonly attachment: string;
   readonly bodyBytes: number;
@@ -111,7 +113,7 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
   const dialect = styleOf(rpc.parent.file).dialect;
   return {
     rpc, access, dialect, handler: service.handler(rpc), json: service.json?.(rpc), raw: style.raw, attachment: style.attachment,
-    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus,
+    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus, otherStatuses: style.otherStatus,
     bodyBytes: style.bodyBytes === 0n ? dialectOf(dialect).bodyBytes : Number(style.bodyBytes),
   };
 }

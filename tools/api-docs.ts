@@ -10,15 +10,20 @@ import { join } from "node:path";
 import { openApiText } from "../gateway/describe/describe.ts";
 import { breaks, flatten, type Baseline } from "../gateway/describe/flatten.ts";
 import { messageSchema, type JsonSchema } from "../gateway/describe/json-schema.ts";
-import { openApi, type Comments } from "../gateway/describe/openapi.ts";
+import { openApi, type Comments, type Server } from "../gateway/describe/openapi.ts";
 import { methodTable, type MethodTable } from "../gateway/methods.ts";
 import { method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
+import { METRICS_ROUTE } from "../src/commands/telemetry.ts";
+import { JOB_PROGRESS_ROUTE } from "../src/dedup/api/jobs.ts";
+import type { PlainRoute } from "../src/kernel/service.ts";
 import { restMessage } from "../src/kernel/wire/rest-json.ts";
 import { schemaVersion } from "../src/kernel/wire/style.ts";
+import { SUPPORT_BUNDLE_ROUTE } from "../src/monitor/support-bundle.ts";
 import { declaredServices } from "./declared-services.ts";
 
 const root: string = join(import.meta.dirname, "..");
 const schemas: string = join(root, "docs/schemas");
+const DEFAULT_SERVER: Server = { url: "http://127.0.0.1:8400", description: "The default of `gateway.listen`." };
 
 /** A file that is generated, relative to the repository. */
 export interface GeneratedFile {
@@ -30,14 +35,20 @@ export interface GeneratedFile {
 export async function apiDocs(comments: Comments): Promise<readonly GeneratedFile[]> {
   const table = await declaredMethods();
   return [
-    { path: "docs/api/openapi.json", text: openApiText(openApi(table, comments)) },
+    { path: "docs/api/openapi.json", text: openApiText(openApi(table, comments, [DEFAULT_SERVER])) },
     ...[...answersOf(table)].map(([name, message]) => ({ path: `docs/schemas/${name}.schema.json`, text: schemaText(message, comments) })),
   ];
 }
 
 async function declaredMethods(): Promise<MethodTable> {
   const services = await declaredServices();
-  return methodTable(services.map((desc) => ({ desc, handler: () => () => ({}) })), []);
+  return methodTable(services.map((desc) => ({ desc, handler: () => () => ({}) })), describedRoutes());
+}
+
+/** The plain routes that belong to the API, without a process that serves them. */
+function describedRoutes(): readonly PlainRoute[] {
+  const handle = (): Promise<never> => Promise.reject(new Error("only described"));
+  return [JOB_PROGRESS_ROUTE, METRICS_ROUTE, SUPPORT_BUNDLE_ROUTE].map((route) => ({ ...route, handle }));
 }
 
 /** What REST answers with, by the name that its schema is published under. */

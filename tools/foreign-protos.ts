@@ -94,3 +94,6 @@ function printEnum(item: EnumDescriptorProto): string[] {
   const alias = new Set(numbers).size < numbers.length ? ["option allow_alias = true;"] : [];
   return [`enum ${item.name} {`, ...alias, ...item.value.map((value) => `${value.name} = ${value.number};`), "}"];
 }
+
+// `npm ci` runs it (npm run prepare), so that `buf` reads `proto/` in a fresh clone.
+if (import.meta.main) gatherForeignProtos();

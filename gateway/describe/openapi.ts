@@ -1,27 +1,42 @@
-/** OpenAPI 3.1 of everything that REST serves, from the table of methods: what is not declared there is not described, and the other way round. */
+/**
+ * OpenAPI 3.1 of the REST API, from the table of methods: every rpc with an http rule, and every plain route that describes itself.
+ * Pages, assets and profiles are no API and left out.
+ */
 import type { DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { protoCamelCase } from "@bufbuild/protobuf/reflect";
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
+import { assert } from "../../src/kernel/base/errors.ts";
 import { restMessage } from "../../src/kernel/wire/rest-json.ts";
-import { fieldStyleOf, isWellKnown, jsonName, styleOf, type DialectName } from "../../src/kernel/wire/style.ts";
+import { fieldStyleOf, isWellKnown, jsonName, styleOf } from "../../src/kernel/wire/style.ts";
 import type { Method, MethodTable, OtherRoute, RpcRoute } from "../methods.ts";
+import { createFailureDescriber, type FailureDescriber, type OperationFacts } from "./failures.ts";
 import { fieldSchema, messageSchema, type JsonSchema, type SchemaOptions } from "./json-schema.ts";
 import { isRequired } from "./rules.ts";
 
 /** A document as plain JSON. */
 export interface OpenApi {
   readonly openapi: "3.1.0";
-  readonly info: Readonly<Record<string, string>>;
+  readonly info: Readonly<Record<string, unknown>> & { readonly description: string };
+  readonly servers: readonly Server[];
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Readonly<Record<string, unknown>>;
+}
+
+/** An address that the API is served at. */
+export interface Server {
+  readonly url: string;
+  readonly description: string;
 }
 
 /** One verb of one path. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  /** One line, without a full stop. */
   readonly summary?: string;
+  /** The whole text where it is more than the summary. */
+  readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly never[]>>[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example: unknown }>> };
@@ -44,48 +59,70 @@ export type Comments = Readonly<Record<string, string>>;
 
 const VERBS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 const VERSION = "1";
+const DESCRIPTION = "The same methods are served over Connect, gRPC-Web and gRPC on the same port. "
+  + "Unknown query parameters are ignored, unknown fields of a body are refused.";
 
-/** The document. Verbs that OpenAPI does not know, such as LIST, are left out. */
-export function openApi(table: MethodTable, comments: Comments): OpenApi {
+/** Relative to the document: right for whoever fetched it, behind a proxy too. */
+const SAME_SERVER: Server = { url: "/", description: "The server that this document was fetched from." };
+
+/** The document. Verbs that OpenAPI does not know, such as LIST, are left out. Throws when two operations have the same id. */
+export function openApi(table: MethodTable, comments: Comments, servers: readonly Server[] = [SAME_SERVER]): OpenApi {
   const messages = new Map<string, DescMessage>();
   const describe = createDescriber(comments, messages);
-  const ids = new Set<string>();
+  const takeId = createIds();
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of table.routes.filter(({ verb }) => VERBS.has(verb))) {
-    const path = pathText(route);
-    const operation = route.kind === "rpc" ? rpcOperation(route, describe) : plainOperation(route);
-    (paths[path] ??= {})[route.verb.toLowerCase()] = { ...operation, operationId: unlike(ids, operation.operationId) };
+    const operation = route.kind === "rpc" ? rpcOperation(route, describe) : plainOperation(route, describe);
+    if (operation === undefined) continue;
+    const operationId = takeId(operation.operationId, route.kind === "rpc" ? route.method : route);
+    (paths[pathText(route)] ??= {})[route.verb.toLowerCase()] = { ...operation, operationId };
   }
   const services = [...new Set(table.methods.map(({ rpc }) => rpc.parent))];
   return {
     openapi: "3.1.0",
-    info: { title: "Steward", version: VERSION, description: "The same methods are served over Connect, gRPC-Web and gRPC on the same port." },
-    tags: services.map((service) => ({ name: serviceName(service), ...textOf(comments[service.typeName]) })),
+    info: { title: "Steward", version: VERSION, description: DESCRIPTION, license: { name: "Apache License 2.0", identifier: "Apache-2.0" } },
+    servers,
+    tags: services.map((service) => ({ name: serviceName(service), ...textOf(comments[service.typeName]) })).sort((a, b) => (a.name < b.name ? -1 : 1)),
     paths,
-    components: { schemas: componentSchemas(describe, messages), securitySchemes },
+    components: { schemas: componentSchemas(describe, messages), responses: describe.failures.components(), securitySchemes },
   };
 }
 
-/** A service's name where everything is in one document: packages may have services of the same name, the document service's go without its package. */
+/** Counts the further routes of a method behind its id, in the order of its bindings: `getJob`, `getJob_2`. */
+function createIds(): (id: string, owner: object) => string {
+  const taken = new Map<string, { readonly owner: object; readonly routes: number }>();
+  return (id, owner) => {
+    const before = taken.get(id);
+    assert(before === undefined || before.owner === owner, `two operations have the id ${id}; rename one rpc or route`);
+    const routes = (before?.routes ?? 0) + 1;
+    taken.set(id, { owner, routes });
+    return routes === 1 ? id : `${id}_${routes}`;
+  };
+}
+
+/** A service's name as a tag: with its package, but for the document service. */
 function serviceName({ name, typeName }: DescService): string {
-  const [, group = ""] = typeName.split(".");
+  const group = groupOf(typeName);
   return group === "dedup" ? name : `${group}.${name}`;
 }
 
-/** The id of a method's operation, the same as long as the method has its name. */
-export function operationIdOf(rpc: DescMethod): string {
-  return `${serviceName(rpc.parent).replace(".", "_")}_${rpc.name}`;
+/** `tokens` of `steward.tokens.v1.SystemService`. */
+function groupOf(typeName: string): string {
+  return typeName.split(".")[1] ?? "";
 }
 
-/** A method with several routes is named anew for each after the first. */
-function unlike(taken: Set<string>, id: string): string {
-  const free = taken.has(id) ? `${id}_${taken.size}` : id;
-  taken.add(free);
-  return free;
+/**
+ * The id of a method's operation, e.g. `listJobs` or `tokensGetHealth`. Clients are generated from it: it depends on the rpc's own
+ * name and package alone, so that adding another method never changes it.
+ */
+export function operationIdOf(rpc: DescMethod): string {
+  const group = groupOf(rpc.parent.typeName);
+  return group === "dedup" ? rpc.localName : `${group}${rpc.name}`;
 }
 
 interface Describer {
   readonly comments: Comments;
+  readonly failures: FailureDescriber;
   readonly answer: SchemaOptions;
   readonly request: SchemaOptions;
 }
@@ -97,7 +134,7 @@ function createDescriber(comments: Comments, messages: Map<string, DescMessage>)
     messages.set(message.typeName, message);
     return `#/components/schemas/${message.typeName}`;
   };
-  return { comments, answer: { side: "answer", comment, reference }, request: { side: "request", comment } };
+  return { comments, failures: createFailureDescriber(), answer: { side: "answer", comment, reference }, request: { side: "request", comment } };
 }
 
 // Describing one message may refer to others that nobody named before: the list grows while it is walked.
@@ -112,24 +149,52 @@ function rpcOperation(route: RpcRoute, describe: Describer): Operation {
   const { rpc } = method;
   const fromPath = new Set(route.template.variables);
   const query = body === "*" ? [] : rpc.input.fields.filter((field) => !fromPath.has(field.name) && field.name !== body && isText(field));
+  const parameters = [
+    ...rpc.input.fields.filter((field) => fromPath.has(field.name)).map((field) => parameter(field, "path", describe)),
+    ...query.map((field) => parameter(field, "query", describe)),
+  ];
+  const success = successOf(method, describe);
+  const successStatuses = [isNothing(method) ? 204 : method.httpStatus, ...method.otherStatuses];
   return {
     operationId: operationIdOf(rpc),
     tags: [serviceName(rpc.parent)],
     ...summaryOf(describe.comments[`${rpc.parent.typeName}.${rpc.name}`]),
     security: securityOf(method.access),
-    parameters: [...rpc.input.fields.filter((field) => fromPath.has(field.name)).map((field) => parameter(field, "path", describe)), ...query.map((field) => parameter(field, "query", describe))],
+    parameters,
     ...(body === "" ? {} : { requestBody: { content: { "application/json": bodyContent(method, body, fromPath, describe) } } }),
-    responses: { [isNothing(method) ? 204 : method.httpStatus]: successOf(method, describe), default: failureOf(method.dialect) },
+    responses: {
+      ...Object.fromEntries(successStatuses.map((status) => [status, success])),
+      ...describe.failures.failuresOf({ ...factsOf(route, parameters), hasBody: body !== "", answered: successStatuses }),
+    },
   };
 }
 
-function plainOperation(route: OtherRoute): Operation {
+function factsOf({ access, dialect, verb }: RpcRoute | OtherRoute, parameters: readonly Parameter[]): OperationFacts {
   return {
-    operationId: `${route.verb}_${route.template.text.replaceAll(/[^A-Za-z0-9]+/g, "_")}`,
-    tags: [], security: securityOf(route.access),
-    parameters: route.template.variables.map((name) => ({ name: protoCamelCase(name), in: "path", required: true, schema: { type: "string" } })),
-    responses: { 200: { description: "Not JSON, or a stream of events." }, default: failureOf(route.dialect) },
+    dialect, hasVariables: parameters.some((each) => each.in === "path"), hasInput: parameters.length > 0 || verb !== "GET", hasBody: false,
+    needsToken: access !== Access.PUBLIC, isWrite: verb !== "GET", answered: [],
   };
+}
+
+function plainOperation(route: OtherRoute, { failures }: Describer): Operation | undefined {
+  const { describe } = route.plain;
+  if (describe === undefined) return undefined;
+  const { operationId, tag, text, contentType, query = {}, variables = {}, others = {} } = describe;
+  const texts = (where: Parameter["in"], each: Readonly<Record<string, string>>): Parameter[] => Object.entries(each).map(([name, description]) => (
+    { name, in: where, required: where === "path", description, schema: { type: "string" } }));
+  const parameters = [...texts("path", variables), ...texts("query", query)];
+  return {
+    operationId, tags: [tag], ...summaryOf(text), security: securityOf(route.access), parameters,
+    responses: {
+      200: textAnswer(describe.answer, contentType),
+      ...failures.failuresOf(factsOf(route, parameters)),
+      ...Object.fromEntries(Object.entries(others).map(([status, when]) => [status, textAnswer(when, "text/plain")])),
+    },
+  };
+}
+
+function textAnswer(description: string, contentType: string): unknown {
+  return { description, content: { [contentType]: { schema: { type: "string" } } } };
 }
 
 /** The path with its variables under the names that requests and answers use. */
@@ -191,11 +256,6 @@ function isNothing({ dialect, rpc }: Method): boolean {
   return dialect === "vault" && rpc.output.fields.length === 0;
 }
 
-function failureOf(dialect: DialectName): unknown {
-  if (dialect === "monitor") return { description: "One line that says why.", content: { "text/plain": { schema: { type: "string" } } } };
-  return { description: "Why not.", content: { "application/json": { schema: { $ref: `#/components/schemas/${dialect === "dedup" ? "Error" : "VaultErrors"}` } } } };
-}
-
 function securityOf(access: Access): Operation["security"] {
   switch (access) {
     case Access.OPERATOR: return [{ operatorBearer: [] }, { operatorBasic: [] }];
@@ -209,8 +269,11 @@ function textOf(text: string | undefined): { description?: string } {
   return text === undefined ? {} : { description: text };
 }
 
-function summaryOf(text: string | undefined): { summary?: string } {
-  return text === undefined ? {} : { summary: text };
+/** The first sentence as the summary; the whole text as well where there is more. */
+function summaryOf(text: string | undefined): { summary?: string; description?: string } {
+  if (text === undefined) return {};
+  const [first = text] = /^.*?\.(?=\s+[A-Z0-9`])/.exec(text) ?? [];
+  return { summary: first.replace(/\.$/, ""), ...(first === text ? {} : { description: text }) };
 }
 
 const text: JsonSchema = { type: "string" };
@@ -218,19 +281,30 @@ const text: JsonSchema = { type: "string" };
 const errorSchemas: Readonly<Record<string, JsonSchema>> = {
   Error: {
     type: "object",
-    properties: { error: { type: "object", properties: { code: text, message: { ...text, description: "The thing, the rule and the remedy." }, details: { type: "array", description: "Each finding.", items: { type: "object", additionalProperties: true } } } } },
+    description: "An error of the document service.",
+    properties: {
+      error: {
+        type: "object",
+        properties: {
+          code: { ...text, description: "For programs, e.g. `VALIDATION_FAILED`." },
+          message: { ...text, description: "For people: what failed, why, and what to do." },
+          details: { type: "array", description: "One entry for each field or check that failed.", items: { type: "object", additionalProperties: true } },
+        },
+      },
+    },
   },
-  VaultErrors: { type: "object", properties: { errors: { type: "array", items: text } } },
+  VaultErrors: { type: "object", description: "An error in Vault's form.", properties: { errors: { type: "array", items: text } } },
   VaultAnswer: {
     type: "object",
+    description: "Vault's envelope around every answer.",
     properties: { request_id: text, lease_id: text, renewable: { type: "boolean" }, lease_duration: { type: "integer" }, data: {}, wrap_info: {}, warnings: {}, auth: {} },
   },
 };
 
 const securitySchemes: Readonly<Record<string, unknown>> = {
-  operatorBearer: { type: "http", scheme: "bearer", description: "auth.token; nothing where none is set." },
-  operatorBasic: { type: "http", scheme: "basic", description: "auth.token as the password, any user." },
-  adminBearer: { type: "http", scheme: "bearer", description: "admin.auth.token, where it is set; else auth.token." },
-  adminBasic: { type: "http", scheme: "basic", description: "The same as the password, any user." },
-  vaultToken: { type: "apiKey", in: "header", name: "X-Vault-Token" },
+  operatorBearer: { type: "http", scheme: "bearer", description: "`auth.token`; not needed while none is set." },
+  operatorBasic: { type: "http", scheme: "basic", description: "`auth.token` as the password, with any user name." },
+  adminBearer: { type: "http", scheme: "bearer", description: "`admin.auth.token` where it is set, else `auth.token`." },
+  adminBasic: { type: "http", scheme: "basic", description: "The same token as the password, with any user name." },
+  vaultToken: { type: "apiKey", in: "header", name: "X-Vault-Token", description: "A token of the tokens service; `Authorization: Bearer` works as well." },
 };

@@ -59,7 +59,7 @@ export function groupId(name: string): string {
 function operationView({ verb, path, operation }: Entry, answers: ReferenceFacts["answers"], origin: string): View {
   const answer = answers.get(operation.operationId);
   return html`<section class="operation" id=${operation.operationId} aria-label=${`${verb} ${path}`}><h3><span class="verb">${verb}</span> ${path}</h3>
-    <p>${operation.summary}${operation.security.length === 0 ? " Needs no token." : undefined}</p>
+    <p>${operation.description ?? operation.summary}${operation.security.length === 0 ? " Needs no token." : undefined}</p>
     ${operation.parameters.length === 0 ? undefined : parameters(operation.parameters)}
     ${body(operation)}
     ${operation.tags.length === 0 ? undefined : html`<pre tabindex="0"><code>${withOrigin(curlOf(exampleOf(verb, path, operation)), origin)}</code></pre>`}

@@ -108,10 +108,21 @@ async function tracingOf(config: Config, telemetry: Telemetry): Promise<Tracing 
   return createTracing({ sampler: config.get(tracingSampler), ratio: config.get(tracingSamplerArg), remoteParent: config.get(tracingRemoteParent) }, (make) => telemetry.span(make));
 }
 
+/** The route of the exposition without its handler. */
+export const METRICS_ROUTE: Omit<PlainRoute, "handle"> = {
+  verb: "GET", template: "/api/v1/metrics", access: Access.OPERATOR, dialect: "dedup",
+  describe: {
+    operationId: "getMetrics", tag: "SystemService",
+    text: "Returns the metrics of the process for Prometheus",
+    others: { 404: "`dedup.metrics_endpoint.enabled` is not set." },
+    answer: "Prometheus text, or OpenMetrics where `Accept` prefers it.", contentType: "text/plain",
+  },
+};
+
 /** `/api/v1/metrics`: the exposition, or while the switch is off 404 as text (contract dedup §4.1, RESOLUTIONS D32). */
 export function metricsRoute(telemetry: Telemetry, enabled: boolean): PlainRoute {
   return {
-    verb: "GET", template: "/api/v1/metrics", access: Access.OPERATOR, dialect: "dedup",
+    ...METRICS_ROUTE,
     async handle(request, call) {
       if (!enabled) {
         const body = "the metrics endpoint is off; set OTEL_METRICS_SCRAPE_ENABLED=true or dedup.metrics_endpoint.enabled\n";

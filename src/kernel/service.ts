@@ -127,6 +127,25 @@ export interface PlainLimits {
   readonly requestMs?: number;
 }
 
+/** How a plain route stands in the description of the API. */
+export interface RouteDescription {
+  /** Unique among all operations. Clients are generated from it, so it stays as it is. */
+  readonly operationId: string;
+  /** The tag that it is listed under, e.g. `JobService`. */
+  readonly tag: string;
+  /** Sentences; the first is the summary. */
+  readonly text: string;
+  /** What a success holds, and its media type. */
+  readonly answer: string;
+  readonly contentType: string;
+  /** The meaning of each path variable by its name in lowerCamelCase, in the order of the template. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Statuses that are answered with one line of text instead, and when. */
+  readonly others?: Readonly<Record<number, string>>;
+  /** The meaning of each query parameter. */
+  readonly query?: Readonly<Record<string, string>>;
+}
+
 /** A route whose answer is no message: event streams, text, pages, binary. */
 export interface PlainRoute {
   /** `*` takes every method, HEAD, OPTIONS and uncommon ones included. */
@@ -140,6 +159,8 @@ export interface PlainRoute {
   /** Whose error bodies it answers with. */
   readonly dialect: "monitor" | "dedup" | "vault";
   readonly limits?: PlainLimits;
+  /** Left out of the description of the API when not given, as pages are. */
+  readonly describe?: RouteDescription;
   /** Its answer lasts until somebody ends it, like an event stream: the listener counts it apart from requests and ends it at an age. */
   readonly longLived?: boolean;
   /** As `BoundService.hasCredential`, for a route that checks credentials itself. */

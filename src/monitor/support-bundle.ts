@@ -15,10 +15,21 @@ export interface SupportBundleDeps {
   readonly version: string;
 }
 
+/** The route without its handler. */
+export const SUPPORT_BUNDLE_ROUTE: Omit<PlainRoute, "handle"> = {
+  verb: "GET", template: "/api/support-bundle.zip", access: Access.ADMIN, dialect: "monitor",
+  describe: {
+    operationId: "monitorGetSupportBundle", tag: "monitor.StatusService",
+    text: "Downloads a support bundle. It holds the status, the configuration without secrets, and what happened lately.",
+    answer: "A ZIP archive.", contentType: "application/zip",
+    query: { include_devices: "`1` includes the names and addresses of devices; they are left out otherwise." },
+  },
+};
+
 /** The route. It answers 503 while the monitor does not run, or too many bundles are being made. */
 export function supportBundleRoute(deps: SupportBundleDeps): PlainRoute {
   return {
-    verb: "GET", template: "/api/support-bundle.zip", access: Access.ADMIN, dialect: "monitor",
+    ...SUPPORT_BUNDLE_ROUTE,
     handle: (request, call) => answer(deps, request.query.get("include_devices") === "1", call),
   };
 }

@@ -21,6 +21,12 @@ describe("the help", () => {
     for (const name of Object.keys(rotateKeyOptions)) expect(helpText("rotate-key")).toContain(`  --${name} `);
   });
 
+  it.each(["steward", "dedup", "backup", "check", "root-token"] as const)("on %s names the exit codes in the usual words", (topic) => {
+    const text = helpText(topic).replaceAll(/\s+/g, " ");
+    expect(text).toMatch(/[Ee]xits 0 .*2 on a usage error/);
+    expect(text).not.toMatch(/wrong use|[Ee]nds? with \d/);
+  });
+
   it("states the ranges that are checked", () => {
     for (const { value } of Object.values(dedupOptions)) if (typeof value === "object" && "from" in value) expect(helpText("dedup")).toContain(`from ${value.from} to ${value.to}`);
   });

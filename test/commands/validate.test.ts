@@ -19,6 +19,9 @@ function run(config: string | undefined, { json = false, strict = false, environ
   return { code: validate({ config, demo: false, json, warningsAsErrors: strict }, { HOME: "/", ...environment }, output), ...seen };
 }
 
+/** A secret in the file itself, which others should not read. */
+const SECRET = "auth: {token: canary-of-at-least-32-characters-000}\n";
+
 describe("-validate", () => {
   it("finds nothing to say of an empty configuration", () => {
     expect(run(undefined)).toEqual({ code: 0, stdout: "config OK\n", stderr: "" });
@@ -36,7 +39,7 @@ describe("-validate", () => {
   });
 
   it("says it all as one JSON array, errors first", () => {
-    const { code, stdout, stderr } = run(fileOf("logging: {level: loud}\n", 0o644), { json: true });
+    const { code, stdout, stderr } = run(fileOf(`logging: {level: loud}\n${SECRET}`, 0o644), { json: true });
     expect([code, stderr]).toEqual([1, ""]);
     expect(JSON.parse(stdout)).toEqual([
       { severity: "error", path: "logging.level", message: 'must be one of debug, info, warn, error, got "loud" (line 1)' }, { severity: "warning", path: expect.stringContaining("steward.yaml") as string, message: expect.any(String) as string, remediation: expect.stringContaining("chmod 0600") as string },
@@ -44,7 +47,7 @@ describe("-validate", () => {
   });
 
   it("ends 1 for a warning only when warnings count as errors", () => {
-    const file = fileOf("logging: {level: warn}\n", 0o644);
+    const file = fileOf(SECRET, 0o644);
     expect(run(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^WARNING [^\n]+\nconfig OK\n$/) as string, stderr: "" });
     expect(run(file, { strict: true })).toMatchObject({ code: 1, stderr: "a warning counts as an error\n" });
     expect(run(file, { strict: true, json: true })).toMatchObject({ code: 1, stderr: "" });

@@ -2,7 +2,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/kernel/base/clock.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";
 import { createLog } from "../../src/kernel/base/log.ts";
+import { JOB_PROGRESS_ROUTE } from "../../src/dedup/api/jobs.ts";
 import type { BoundService } from "../../src/kernel/service.ts";
+import { plainRows } from "../../src/kernel/threads/answers.ts";
 import { placeService } from "../../src/kernel/threads/place.ts";
 import type { Placement } from "../../src/kernel/threads/placed.ts";
 import { DedupSampleService } from "../gen/steward/test/v1/dedup_sample_pb.ts";
@@ -40,6 +42,11 @@ describe("a service in a thread of its own", () => {
     expect(service?.json?.(DedupSampleService.method.getSample)).toBeTypeOf("function");
     expect(service?.json?.(DedupSampleService.method.watchSample)).toBeUndefined();
   });
+});
+
+it("the routes of a service in a thread keep their description, limits and lifetime", () => {
+  const row = { ...JOB_PROGRESS_ROUTE, limits: { bodyBytes: 1 } };
+  expect(plainRows({ name: "dedup", rpc: [], plain: [{ ...row, handle: () => Promise.reject(new Error("not asked")) }] })).toEqual([row]);
 });
 
 describe("JSON that a service has written itself", () => {

@@ -35,7 +35,16 @@ export function jobHandlers({ jobs }: JobsApiDeps): BoundService {
 }
 
 /** The route of the event stream without its handler. */
-export const JOB_PROGRESS_ROUTE: Omit<PlainRoute, "handle"> = { verb: "GET", template: "/api/v1/jobs/{job_id}/progress", access: Access.OPERATOR, dialect: "dedup", longLived: true };
+export const JOB_PROGRESS_ROUTE: Omit<PlainRoute, "handle"> = {
+  verb: "GET", template: "/api/v1/jobs/{job_id}/progress", access: Access.OPERATOR, dialect: "dedup", longLived: true,
+  describe: {
+    operationId: "streamJobProgress", tag: "JobService",
+    text: "Streams a job's progress as server-sent events. Each event is `progress` or, at the end, `complete`; its data is a JSON object with "
+      + "`progress`, `phaseProgress`, `message` and `status`, and with `complete` also `errorMessage` and the fields of the result.",
+    answer: "The events of the job from now on.", contentType: "text/event-stream",
+    variables: { jobId: "Id of the job." },
+  },
+};
 
 /** GET /api/v1/jobs/{job_id}/progress: the same events as server-sent events. An unknown job is answered with the error envelope. */
 export function jobProgressRoute({ jobs, clock }: JobsApiDeps): PlainRoute {

@@ -10,6 +10,7 @@ import { flattenFile } from "./flatten.ts";
 import type { Environment, Key, Schema } from "./key.ts";
 import type { Place, Raw } from "./raw.ts";
 import { chooseSecret, FILE_ENDING } from "./secret-file.ts";
+import { holdsWrittenSecret } from "./secrets.ts";
 import type { Complain, ReadContext } from "./types.ts";
 
 /** Reads a whole file as text; throws what the system throws. */
@@ -47,6 +48,12 @@ interface Layer {
   readonly foreign: boolean;
 }
 
+/** A secret's file may be a pipe, so each value is read once, and kept for who asks about the file as a whole. */
+interface LoadContext extends ReadContext {
+  /** Values of the configuration file, those that a variable overrides included. */
+  readonly written: unknown[];
+}
+
 /** Loads and judges everything; throws nothing. Findings come errors first. */
 export function loadConfig(sources: ConfigSources): LoadResult {
   const findings: Finding[] = [];
@@ -59,12 +66,13 @@ export function loadConfig(sources: ConfigSources): LoadResult {
     { from: "environment", values: variables.values, foreign: false }, { from: "file", values: file, foreign: false },
     { from: "environment", values: foreign.values, foreign: true },
   ];
-  const context: ReadContext = { folder: sources.file === undefined ? "." : dirname(sources.file), readFile: sources.readFile };
+  const context: LoadContext = { folder: sources.file === undefined ? "." : dirname(sources.file), readFile: sources.readFile, written: [] };
   const settings = new Map<string, Setting>();
   for (const key of sources.schema) {
     const setting = readSetting(key, layers, sources.environment, context, findings);
     if (setting !== undefined) settings.set(key.path, setting);
   }
+  warnOfReaders(sources, context.written, findings);
   const config = createConfig(sources.schema, settings);
   for (const check of sources.checks ?? []) {
     if (check.needs.every((key) => settings.has(key.path))) findings.push(...check.run(config, sources.environment, sources.readFile));
@@ -82,16 +90,20 @@ function readFileLayer(sources: ConfigSources, findings: Finding[]): ReadonlyMap
     findings.push({ severity: "error", path: sources.file, rule: `cannot be read: ${toStewardError(error).message}`, remedy: "check its path, and who may read it." });
     return new Map();
   }
-  const mode = sources.modeOf?.(sources.file) ?? 0;
-  if ((mode & 0o044) !== 0) findings.push({ severity: "warning", path: sources.file, rule: "can be read by other users of this machine", remedy: `chmod 0600 ${sources.file}` });
   const yaml = readYaml(text, sources.file, new Set(sources.schema.flatMap(({ path }) => path.split("."))));
   const flat = flattenFile(yaml.root, sources.schema);
   findings.push(...yaml.findings, ...flat.findings);
   return flat.values;
 }
 
+/** A file without secrets may be read by anybody: most name other files for them. */
+function warnOfReaders({ file, modeOf }: ConfigSources, written: readonly unknown[], findings: Finding[]): void {
+  if (file === undefined || ((modeOf?.(file) ?? 0) & 0o044) === 0 || !written.some(holdsWrittenSecret)) return;
+  findings.push({ severity: "warning", path: file, rule: "holds a secret and can be read by other users of this machine", remedy: `chmod 0600 ${file}` });
+}
+
 /** The value of the highest layer that has one; undefined after an error. Lower layers are judged too: they hold mistakes as well. */
-function readSetting(key: Key<unknown>, layers: readonly Layer[], environment: Environment, context: ReadContext, findings: Finding[]): Setting | undefined {
+function readSetting(key: Key<unknown>, layers: readonly Layer[], environment: Environment, context: LoadContext, findings: Finding[]): Setting | undefined {
   const found: Finding[] = [];
   const given: { readonly value: unknown; readonly source: Source }[] = [];
   for (const layer of layers) {
@@ -99,6 +111,7 @@ function readSetting(key: Key<unknown>, layers: readonly Layer[], environment: E
     const read = readLayered(key, layer, context, complaints);
     // A variable that is not ours may mean something that has no place here.
     found.push(...complaints.map((finding) => (layer.foreign ? { ...finding, severity: "warning" as const, rule: `${finding.rule}, which is ignored` } : finding)));
+    if (read !== undefined && layer.from === "file") context.written.push(read.value);
     if (read !== undefined) given.push({ value: read.value, source: { from: layer.from, ...read.place } });
   }
   findings.push(...found);

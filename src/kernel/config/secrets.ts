@@ -2,6 +2,8 @@
 import { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import type { Environment, Schema } from "./key.ts";
+import { holdsSecret } from "./redact.ts";
+import { secretSource } from "./types.ts";
 
 /** The secrets among the values of a schema: of keys, of entries of maps and of fields in lists of objects. */
 export function configuredSecrets(config: Config, schema: Schema): Secret[] {
@@ -17,6 +19,18 @@ export function ambientSecrets(environment: Environment): Secret[] {
     const value = environment[name];
     return value === undefined || value === "" ? [] : [Secret.of(value, name)];
   });
+}
+
+/** Whether a value, or what it holds, is a secret that stands there itself instead of in a file of its own, or an address with a password. */
+export function holdsWrittenSecret(value: unknown): boolean {
+  if (secretsAmong(value).some((each) => secretSource(each) === "value")) return true;
+  return textsAmong(value).some(holdsSecret);
+}
+
+function textsAmong(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null || value instanceof Secret) return [];
+  return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(textsAmong);
 }
 
 // Values are what the loader made: no deeper than a file may be nested, and without cycles.

@@ -19,9 +19,10 @@ export function plainMethod(index: number): string {
 
 /** The plain routes of a service without their handlers. */
 export function plainRows(service: Service): PlainRow[] {
-  return service.plain.map(({ verb, template, access, dialect, limits, longLived }) => (
-    { verb, template, access, dialect, ...(limits === undefined ? {} : { limits }), ...(longLived === undefined ? {} : { longLived }) }
-  ));
+  return service.plain.map(({ verb, template, access, dialect, limits, longLived, describe }) => ({
+    verb, template, access, dialect,
+    ...(limits === undefined ? {} : { limits }), ...(longLived === undefined ? {} : { longLived }), ...(describe === undefined ? {} : { describe }),
+  }));
 }
 
 /** Answers one call. Throws `unsupported` for a method that the service does not have. */

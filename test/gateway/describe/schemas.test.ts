@@ -5,6 +5,7 @@ import { breaks, flatten, type Baseline } from "../../../gateway/describe/flatte
 import { messageSchema, type JsonSchema, type SchemaOptions } from "../../../gateway/describe/json-schema.ts";
 import { openApi } from "../../../gateway/describe/openapi.ts";
 import { methodTable } from "../../../gateway/methods.ts";
+import { JOB_PROGRESS_ROUTE } from "../../../src/dedup/api/jobs.ts";
 import { comments } from "../../../src/gen/comments.ts";
 import { StatusSchema } from "../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { apiDocs, brokenPromises, compare } from "../../../tools/api-docs.ts";
@@ -139,15 +140,27 @@ describe("the OpenAPI document", () => {
   });
 
   it("names the variables of plain routes as those of all others", () => {
-    const plain = [plainRoute("/api/v1/jobs/{job_id}/progress", () => Promise.reject(new Error("not asked"))), plainRoute("/assets/{name=**}", () => Promise.reject(new Error("not asked")))];
+    const never = (): Promise<never> => Promise.reject(new Error("not asked"));
+    const plain = [{ ...JOB_PROGRESS_ROUTE, handle: never }, plainRoute("/assets/{name=**}", never)];
     const { paths } = openApi(methodTable(allServices(), plain), comments);
-    expect(paths["/api/v1/jobs/{jobId}/progress"]?.["get"]?.parameters).toEqual([{ name: "jobId", in: "path", required: true, schema: { type: "string" } }]);
-    expect(paths["/assets/{name}"]?.["get"]?.parameters).toMatchObject([{ name: "name" }]);
+    const [jobId] = paths["/api/v1/jobs/{jobId}/progress"]?.["get"]?.parameters ?? [];
+    expect(jobId).toMatchObject({ name: "jobId", in: "path", required: true, schema: { type: "string" } });
     expect(Object.keys(paths).filter((path) => /\{[^}]*[^A-Za-z}][^}]*\}/.test(path))).toEqual([]);
   });
 
+  it("leaves out plain routes that do not describe themselves, such as pages", () => {
+    const plain = [plainRoute("/assets/{name=**}", () => Promise.reject(new Error("not asked")))];
+    expect(openApi(methodTable([], plain), comments).paths).toEqual({});
+  });
+
+  it("refuses two operations of the same id", () => {
+    const route = { ...JOB_PROGRESS_ROUTE, handle: () => Promise.reject(new Error("not asked")) };
+    const table = methodTable([], [route, { ...route, template: "/api/v1/other/{job_id}" }]);
+    expect(() => openApi(table, comments)).toThrow("two operations have the id streamJobProgress; rename one rpc or route");
+  });
+
   it("refers to nothing that it does not hold, and names operations once", () => {
-    const held = Object.keys(document.components["schemas"] as object).map((name) => `#/components/schemas/${name}`);
+    const held = ["schemas", "responses"].flatMap((kind) => Object.keys(document.components[kind] as object).map((name) => `#/components/${kind}/${name}`));
     const referred = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]);
     expect(referred.length).toBeGreaterThan(20);
     expect(referred.filter((each) => !held.includes(each ?? ""))).toEqual([]);

@@ -150,8 +150,21 @@ describe("a list of objects", () => {
 });
 
 describe("a file that others can read", () => {
-  it("is worth a warning", () => {
-    expect(problems(load("", {}, 0o640))).toEqual(["WARNING /etc/steward/steward.yaml: can be read by other users of this machine — chmod 0600 /etc/steward/steward.yaml"]);
-    expect(problems(load("", {}, 0o600))).toEqual([]);
+  const warning = "WARNING /etc/steward/steward.yaml: holds a secret and can be read by other users of this machine — chmod 0600 /etc/steward/steward.yaml";
+
+  it.each<[string, string, Record<string, string>?]>([
+    ["of a key", "token: canary\n"], ["that a variable overrides", "token: canary\n", { STEWARD_TOKEN: "other" }],
+    ["in a map", "otlp: {headers: {x-token: canary}}\n"], ["in a listed object", "places: [{name: a, folder: /a, token: canary}]\n"],
+    ["as the password of an address", "places: [{name: \"https://user:canary@host.example\", folder: /a}]\n"],
+  ])("is worth a warning when it holds a secret %s", (_where, yaml, environment = {}) => {
+    expect(problems(load(yaml, environment, 0o640))).toEqual([warning]);
+    expect(problems(load(yaml, environment, 0o604))).toEqual([warning]);
+    expect(problems(load(yaml, environment, 0o600))).toEqual([]);
+  });
+
+  it("is fine while its secrets stand in files of their own, or in variables", () => {
+    for (const yaml of ["", "logging: {level: info}\n", "token_file: /run/key\n", "places: [{name: a, folder: /a, token_file: /run/key}]\n"]) {
+      expect([yaml, problems(load(yaml, { STEWARD_OTLP__HEADERS__X_TOKEN: "canary" }, 0o644))]).toEqual([yaml, []]);
+    }
   });
 });

@@ -127,7 +127,7 @@ export const AnalysisStatusSchema: GenMessage<AnalysisStatus> = /*@__PURE__*/
  */
 export const AnalysisService: GenService<{
   /**
-   * Starts an analysis. ALREADY_RUNNING while one is pending or running.
+   * Starts an analysis. JOB_ALREADY_RUNNING while one is pending or running.
    *
    * @generated from rpc steward.dedup.v1.AnalysisService.StartAnalysis
    */
@@ -137,7 +137,7 @@ export const AnalysisService: GenService<{
     output: typeof StartAnalysisResponseSchema;
   },
   /**
-   * The last analysis and the one that runs.
+   * Reports the last analysis and the one that is running.
    *
    * @generated from rpc steward.dedup.v1.AnalysisService.GetAnalysisStatus
    */

@@ -268,16 +268,22 @@ export type ListDocumentsRequest = Message<"steward.dedup.v1.ListDocumentsReques
   limit?: number | undefined;
 
   /**
+   * How many documents to skip.
+   *
    * @generated from field: int32 offset = 2;
    */
   offset: number;
 
   /**
+   * The correspondent's exact name.
+   *
    * @generated from field: string correspondent = 3;
    */
   correspondent: string;
 
   /**
+   * The document type's exact name.
+   *
    * @generated from field: string document_type = 4;
    */
   documentType: string;
@@ -290,6 +296,8 @@ export type ListDocumentsRequest = Message<"steward.dedup.v1.ListDocumentsReques
   tag: string;
 
   /**
+   * Only documents with this status.
+   *
    * @generated from field: steward.dedup.v1.ProcessingStatus processing_status = 6;
    */
   processingStatus: ProcessingStatus;
@@ -302,6 +310,8 @@ export type ListDocumentsRequest = Message<"steward.dedup.v1.ListDocumentsReques
   search: string;
 
   /**
+   * Only documents without an AI result.
+   *
    * @generated from field: bool no_ai_result = 8;
    */
   noAiResult: boolean;
@@ -368,6 +378,8 @@ export const PageMetaSchema: GenMessage<PageMeta> = /*@__PURE__*/
  */
 export type GetDocumentRequest = Message<"steward.dedup.v1.GetDocumentRequest"> & {
   /**
+   * Id of the document.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -402,6 +414,8 @@ export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__P
  */
 export type GetDocumentContentRequest = Message<"steward.dedup.v1.GetDocumentContentRequest"> & {
   /**
+   * Id of the document.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -471,7 +485,7 @@ export const ProcessingStatusSchema: GenEnum<ProcessingStatus> = /*@__PURE__*/
  */
 export const DocumentService: GenService<{
   /**
-   * Documents in archive order, newest archive id first.
+   * Lists documents in archive order, newest archive id first.
    *
    * @generated from rpc steward.dedup.v1.DocumentService.ListDocuments
    */
@@ -481,7 +495,7 @@ export const DocumentService: GenService<{
     output: typeof ListDocumentsResponseSchema;
   },
   /**
-   * One document with its content and the groups it is in.
+   * Returns one document with its content and the groups it is in.
    *
    * @generated from rpc steward.dedup.v1.DocumentService.GetDocument
    */
@@ -491,7 +505,7 @@ export const DocumentService: GenService<{
     output: typeof GetDocumentResponseSchema;
   },
   /**
-   * The text of one document.
+   * Returns the text of one document.
    *
    * @generated from rpc steward.dedup.v1.DocumentService.GetDocumentContent
    */

@@ -345,16 +345,22 @@ export type ListGroupsRequest = Message<"steward.dedup.v1.ListGroupsRequest"> & 
   limit?: number | undefined;
 
   /**
+   * How many groups to skip.
+   *
    * @generated from field: int32 offset = 2;
    */
   offset: number;
 
   /**
+   * Only groups with at least this confidence.
+   *
    * @generated from field: optional double min_confidence = 3;
    */
   minConfidence?: number | undefined;
 
   /**
+   * Only groups with at most this confidence.
+   *
    * @generated from field: optional double max_confidence = 4;
    */
   maxConfidence?: number | undefined;
@@ -449,6 +455,8 @@ export const GroupListMetaSchema: GenMessage<GroupListMeta> = /*@__PURE__*/
  */
 export type GetGroupRequest = Message<"steward.dedup.v1.GetGroupRequest"> & {
   /**
+   * Id of the group.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -490,6 +498,8 @@ export const GetGroupResponseSchema: GenMessage<GetGroupResponse> = /*@__PURE__*
  */
 export type DeleteGroupRequest = Message<"steward.dedup.v1.DeleteGroupRequest"> & {
   /**
+   * Id of the group.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -541,6 +551,8 @@ export const DeletedGroupSchema: GenMessage<DeletedGroup> = /*@__PURE__*/
  */
 export type CompareMembersRequest = Message<"steward.dedup.v1.CompareMembersRequest"> & {
   /**
+   * Id of the group.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -611,11 +623,15 @@ export const MemberTextsSchema: GenMessage<MemberTexts> = /*@__PURE__*/
  */
 export type SetGroupStatusRequest = Message<"steward.dedup.v1.SetGroupStatusRequest"> & {
   /**
+   * Id of the group.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * The new status.
+   *
    * @generated from field: steward.dedup.v1.GroupStatus status = 2;
    */
   status: GroupStatus;
@@ -650,11 +666,15 @@ export const SetGroupStatusResponseSchema: GenMessage<SetGroupStatusResponse> = 
  */
 export type SetGroupPrimaryRequest = Message<"steward.dedup.v1.SetGroupPrimaryRequest"> & {
   /**
+   * Id of the group.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Id of the document, a member of the group.
+   *
    * @generated from field: string document_id = 2;
    */
   documentId: string;
@@ -844,7 +864,7 @@ export const SortOrderSchema: GenEnum<SortOrder> = /*@__PURE__*/
  */
 export const DuplicateService: GenService<{
   /**
-   * Groups, those with status deleted only when asked for.
+   * Lists duplicate groups. Those with status `deleted` are listed only when `status` names it.
    *
    * @generated from rpc steward.dedup.v1.DuplicateService.ListGroups
    */
@@ -854,7 +874,7 @@ export const DuplicateService: GenService<{
     output: typeof ListGroupsResponseSchema;
   },
   /**
-   * One group with members, verified pairs and reasons.
+   * Returns one group with members, verified pairs and reasons.
    *
    * @generated from rpc steward.dedup.v1.DuplicateService.GetGroup
    */
@@ -864,7 +884,7 @@ export const DuplicateService: GenService<{
     output: typeof GetGroupResponseSchema;
   },
   /**
-   * Forgets a group and its memberships; the documents stay.
+   * Deletes a group and its memberships. The documents stay.
    *
    * @generated from rpc steward.dedup.v1.DuplicateService.DeleteGroup
    */
@@ -874,7 +894,7 @@ export const DuplicateService: GenService<{
     output: typeof DeleteGroupResponseSchema;
   },
   /**
-   * The texts of two members.
+   * Returns the texts of two members.
    *
    * @generated from rpc steward.dedup.v1.DuplicateService.CompareMembers
    */
@@ -884,7 +904,7 @@ export const DuplicateService: GenService<{
     output: typeof CompareMembersResponseSchema;
   },
   /**
-   * Records the reviewer's verdict.
+   * Sets the status of a group. CONFLICT when a deleted group has fewer than two members left.
    *
    * @generated from rpc steward.dedup.v1.DuplicateService.SetGroupStatus
    */
@@ -894,7 +914,7 @@ export const DuplicateService: GenService<{
     output: typeof SetGroupStatusResponseSchema;
   },
   /**
-   * Chooses the document that stays.
+   * Sets the primary document of a group, the one to keep.
    *
    * @generated from rpc steward.dedup.v1.DuplicateService.SetGroupPrimary
    */

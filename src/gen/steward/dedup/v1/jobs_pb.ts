@@ -109,11 +109,15 @@ export const JobSchema: GenMessage<Job> = /*@__PURE__*/
  */
 export type ListJobsRequest = Message<"steward.dedup.v1.ListJobsRequest"> & {
   /**
+   * Only jobs of this type.
+   *
    * @generated from field: steward.dedup.v1.JobType type = 1;
    */
   type: JobType;
 
   /**
+   * Only jobs with this status.
+   *
    * @generated from field: steward.dedup.v1.JobStatus status = 2;
    */
   status: JobStatus;
@@ -126,6 +130,8 @@ export type ListJobsRequest = Message<"steward.dedup.v1.ListJobsRequest"> & {
   limit?: number | undefined;
 
   /**
+   * Only batch operations of this kind.
+   *
    * @generated from field: steward.dedup.v1.JobOperation operation = 4;
    */
   operation: JobOperation;
@@ -160,6 +166,8 @@ export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*
  */
 export type GetJobRequest = Message<"steward.dedup.v1.GetJobRequest"> & {
   /**
+   * Id of the job.
+   *
    * @generated from field: string job_id = 1;
    */
   jobId: string;
@@ -194,6 +202,8 @@ export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
  */
 export type CancelJobRequest = Message<"steward.dedup.v1.CancelJobRequest"> & {
   /**
+   * Id of the job.
+   *
    * @generated from field: string job_id = 1;
    */
   jobId: string;
@@ -250,6 +260,8 @@ export const CancelledJobSchema: GenMessage<CancelledJob> = /*@__PURE__*/
  */
 export type WatchJobRequest = Message<"steward.dedup.v1.WatchJobRequest"> & {
   /**
+   * Id of the job.
+   *
    * @generated from field: string job_id = 1;
    */
   jobId: string;
@@ -444,7 +456,7 @@ export const JobOperationSchema: GenEnum<JobOperation> = /*@__PURE__*/
  */
 export const JobService: GenService<{
   /**
-   * Jobs, newest first.
+   * Lists jobs, newest first.
    *
    * @generated from rpc steward.dedup.v1.JobService.ListJobs
    */
@@ -454,7 +466,7 @@ export const JobService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * One job.
+   * Returns one job.
    *
    * @generated from rpc steward.dedup.v1.JobService.GetJob
    */
@@ -464,7 +476,7 @@ export const JobService: GenService<{
     output: typeof GetJobResponseSchema;
   },
   /**
-   * Cancels a job that is pending or running; CONFLICT once it has ended.
+   * Cancels a job that is pending or running. CONFLICT once it has ended.
    *
    * @generated from rpc steward.dedup.v1.JobService.CancelJob
    */
@@ -474,7 +486,7 @@ export const JobService: GenService<{
     output: typeof CancelJobResponseSchema;
   },
   /**
-   * What happens to a job from now on, ending with one `complete` event. Over REST: GET /api/v1/jobs/{job_id}/progress.
+   * Streams the progress of a job, ending with one `complete` event. Over REST: GET /api/v1/jobs/{job_id}/progress.
    *
    * @generated from rpc steward.dedup.v1.JobService.WatchJob
    */

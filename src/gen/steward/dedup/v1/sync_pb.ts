@@ -23,14 +23,14 @@ export const file_steward_dedup_v1_sync: GenFile = /*@__PURE__*/
  */
 export type StartSyncRequest = Message<"steward.dedup.v1.StartSyncRequest"> & {
   /**
-   * Read every document again and drop those that are gone.
+   * Read every document again and remove those that no longer exist.
    *
    * @generated from field: bool force = 1;
    */
   force: boolean;
 
   /**
-   * Forget all documents and groups first.
+   * Delete all documents and groups first.
    *
    * @generated from field: bool purge = 2;
    */
@@ -150,13 +150,13 @@ export const SyncStatusSchema: GenMessage<SyncStatus> = /*@__PURE__*/
   messageDesc(file_steward_dedup_v1_sync, 5);
 
 /**
- * Starts and reports synchronisation.
+ * Starts and reports syncs with the archives.
  *
  * @generated from service steward.dedup.v1.SyncService
  */
 export const SyncService: GenService<{
   /**
-   * Starts a sync of every archive. ALREADY_RUNNING while one is pending or running, CONFLICT without an archive.
+   * Starts a sync of every archive. JOB_ALREADY_RUNNING while one is pending or running, CONFLICT when no archive is configured.
    *
    * @generated from rpc steward.dedup.v1.SyncService.StartSync
    */
@@ -166,7 +166,7 @@ export const SyncService: GenService<{
     output: typeof StartSyncResponseSchema;
   },
   /**
-   * The last sync and the one that runs.
+   * Reports the last sync and the one that is running.
    *
    * @generated from rpc steward.dedup.v1.SyncService.GetSyncStatus
    */

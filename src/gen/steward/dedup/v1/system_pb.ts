@@ -192,7 +192,7 @@ export const CheckSchema: GenMessage<Check> = /*@__PURE__*/
  */
 export const SystemService: GenService<{
   /**
-   * The process answers.
+   * Reports that the process is alive.
    *
    * @generated from rpc steward.dedup.v1.SystemService.GetHealth
    */
@@ -202,7 +202,7 @@ export const SystemService: GenService<{
     output: typeof GetHealthResponseSchema;
   },
   /**
-   * The store and every archive can be reached; otherwise NOT_READY with the checks as details.
+   * Reports whether the store and every archive can be reached. NOT_READY with the checks as details when one cannot.
    *
    * @generated from rpc steward.dedup.v1.SystemService.GetReadiness
    */

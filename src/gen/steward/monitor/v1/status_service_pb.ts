@@ -143,13 +143,13 @@ export const WatchStatusResponseSchema: GenMessage<WatchStatusResponse> = /*@__P
   messageDesc(file_steward_monitor_v1_status_service, 7);
 
 /**
- * The state of the monitor. Each document has a version of its own; REST answers with the document itself.
+ * The state of the monitor. Each document has its own `schema_version`. REST returns the document itself, without an envelope.
  *
  * @generated from service steward.monitor.v1.StatusService
  */
 export const StatusService: GenService<{
   /**
-   * Everything at once: health, collectors, networks, delivery, stores, configuration.
+   * Returns the status: health, collectors, networks, delivery, stores and configuration.
    *
    * @generated from rpc steward.monitor.v1.StatusService.GetStatus
    */
@@ -159,7 +159,7 @@ export const StatusService: GenService<{
     output: typeof GetStatusResponseSchema;
   },
   /**
-   * Every key of the configuration; of a secret only whether it is set and where it came from.
+   * Returns every key of the configuration. Of a secret it says only whether it is set and where it came from.
    *
    * @generated from rpc steward.monitor.v1.StatusService.GetConfigSummary
    */
@@ -169,7 +169,7 @@ export const StatusService: GenService<{
     output: typeof GetConfigSummaryResponseSchema;
   },
   /**
-   * How many series each metric has, and which labels make them.
+   * Returns how many series each metric has, and which labels cause them.
    *
    * @generated from rpc steward.monitor.v1.StatusService.GetCardinality
    */
@@ -179,7 +179,7 @@ export const StatusService: GenService<{
     output: typeof GetCardinalityResponseSchema;
   },
   /**
-   * The status once at the start and then every admin.status_refresh_interval.
+   * Streams the status: once at the start and then every admin.status_refresh_interval.
    *
    * @generated from rpc steward.monitor.v1.StatusService.WatchStatus
    */

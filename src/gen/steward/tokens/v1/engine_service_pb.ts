@@ -24,6 +24,8 @@ export const file_steward_tokens_v1_engine_service: GenFile = /*@__PURE__*/
  */
 export type ReadInfoRequest = Message<"steward.tokens.v1.ReadInfoRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
@@ -90,6 +92,8 @@ export const ReadInfoResponseSchema: GenMessage<ReadInfoResponse> = /*@__PURE__*
  */
 export type ReadConfigRequest = Message<"steward.tokens.v1.ReadConfigRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
@@ -151,11 +155,15 @@ export const ReadConfigResponseSchema: GenMessage<ReadConfigResponse> = /*@__PUR
  */
 export type WriteConfigRequest = Message<"steward.tokens.v1.WriteConfigRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
+   * Id of the app.
+   *
    * @generated from field: optional int64 app_id = 2;
    */
   appId?: bigint | undefined;
@@ -168,21 +176,29 @@ export type WriteConfigRequest = Message<"steward.tokens.v1.WriteConfigRequest">
   prvKey?: string | undefined;
 
   /**
+   * Base URL of the platform's API; https://api.github.com if never given.
+   *
    * @generated from field: optional string base_url = 4;
    */
   baseUrl?: string | undefined;
 
   /**
+   * Reduces `repositories` in a token response to bare names.
+   *
    * @generated from field: optional bool exclude_repository_metadata = 5;
    */
   excludeRepositoryMetadata?: boolean | undefined;
 
   /**
+   * Refuses lists that are given but empty, instead of minting a token for everything.
+   *
    * @generated from field: optional bool strict_scopes = 6;
    */
   strictScopes?: boolean | undefined;
 
   /**
+   * The most that a token may be permitted, by name. Empty: no ceiling.
+   *
    * @generated from field: map<string, string> max_permissions = 7;
    */
   maxPermissions: { [key: string]: string };
@@ -217,6 +233,8 @@ export const WriteConfigResponseSchema: GenMessage<WriteConfigResponse> = /*@__P
  */
 export type DeleteConfigRequest = Message<"steward.tokens.v1.DeleteConfigRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
@@ -249,31 +267,35 @@ export const DeleteConfigResponseSchema: GenMessage<DeleteConfigResponse> = /*@_
  */
 export type TokenScope = Message<"steward.tokens.v1.TokenScope"> & {
   /**
-   * Takes precedence over `org_name`; one of the two is needed.
+   * Id of the installation. Takes precedence over `org_name`; one of the two is required.
    *
    * @generated from field: int64 installation_id = 1;
    */
   installationId: bigint;
 
   /**
+   * Organization or user that the app is installed in.
+   *
    * @generated from field: string org_name = 2;
    */
   orgName: string;
 
   /**
-   * Short names; none for all that the installation has.
+   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has.
    *
    * @generated from field: repeated string repositories = 3;
    */
   repositories: string[];
 
   /**
+   * Ids of repositories, in addition to `repositories`.
+   *
    * @generated from field: repeated int64 repository_ids = 4;
    */
   repositoryIds: bigint[];
 
   /**
-   * By name, `read` or `write`; none for all that the installation has.
+   * `read`, `write` or `admin` by name. Empty: all that the installation has.
    *
    * @generated from field: map<string, string> permissions = 5;
    */
@@ -292,36 +314,42 @@ export const TokenScopeSchema: GenMessage<TokenScope> = /*@__PURE__*/
  */
 export type MintTokenRequest = Message<"steward.tokens.v1.MintTokenRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
-   * Takes precedence over `org_name`; one of the two is needed.
+   * Id of the installation. Takes precedence over `org_name`; one of the two is required.
    *
    * @generated from field: int64 installation_id = 2;
    */
   installationId: bigint;
 
   /**
+   * Organization or user that the app is installed in.
+   *
    * @generated from field: string org_name = 3;
    */
   orgName: string;
 
   /**
-   * Short names; none for all that the installation has.
+   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has.
    *
    * @generated from field: repeated string repositories = 4;
    */
   repositories: string[];
 
   /**
+   * Ids of repositories, in addition to `repositories`.
+   *
    * @generated from field: repeated int64 repository_ids = 5;
    */
   repositoryIds: bigint[];
 
   /**
-   * By name, `read` or `write`; none for all that the installation has.
+   * `read`, `write` or `admin` by name. Empty: all that the installation has.
    *
    * @generated from field: map<string, string> permissions = 6;
    */
@@ -357,11 +385,15 @@ export const MintTokenResponseSchema: GenMessage<MintTokenResponse> = /*@__PURE_
  */
 export type MintTokenFromSetRequest = Message<"steward.tokens.v1.MintTokenFromSetRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
+   * Name of the permission set.
+   *
    * @generated from field: string permissionset = 2;
    */
   permissionset: string;
@@ -477,11 +509,15 @@ export const MintedTokenSchema: GenMessage<MintedToken> = /*@__PURE__*/
  */
 export type ReadPermissionSetRequest = Message<"steward.tokens.v1.ReadPermissionSetRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
+   * Name of the permission set.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -518,41 +554,49 @@ export const ReadPermissionSetResponseSchema: GenMessage<ReadPermissionSetRespon
  */
 export type WritePermissionSetRequest = Message<"steward.tokens.v1.WritePermissionSetRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
+   * Name of the permission set.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Takes precedence over `org_name`; one of the two is needed.
+   * Id of the installation. Takes precedence over `org_name`; one of the two is required.
    *
    * @generated from field: int64 installation_id = 3;
    */
   installationId: bigint;
 
   /**
+   * Organization or user that the app is installed in.
+   *
    * @generated from field: string org_name = 4;
    */
   orgName: string;
 
   /**
-   * Short names; none for all that the installation has.
+   * Short names of repositories. Empty, together with `repository_ids`: all that the installation has.
    *
    * @generated from field: repeated string repositories = 5;
    */
   repositories: string[];
 
   /**
+   * Ids of repositories, in addition to `repositories`.
+   *
    * @generated from field: repeated int64 repository_ids = 6;
    */
   repositoryIds: bigint[];
 
   /**
-   * By name, `read` or `write`; none for all that the installation has.
+   * `read`, `write` or `admin` by name. Empty: all that the installation has.
    *
    * @generated from field: map<string, string> permissions = 7;
    */
@@ -588,11 +632,15 @@ export const WritePermissionSetResponseSchema: GenMessage<WritePermissionSetResp
  */
 export type DeletePermissionSetRequest = Message<"steward.tokens.v1.DeletePermissionSetRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
+   * Name of the permission set.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -623,6 +671,8 @@ export const DeletePermissionSetResponseSchema: GenMessage<DeletePermissionSetRe
  */
 export type ListPermissionSetsRequest = Message<"steward.tokens.v1.ListPermissionSetsRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
@@ -657,6 +707,8 @@ export const ListPermissionSetsResponseSchema: GenMessage<ListPermissionSetsResp
  */
 export type ListInstallationsRequest = Message<"steward.tokens.v1.ListInstallationsRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
@@ -693,18 +745,22 @@ export const ListInstallationsResponseSchema: GenMessage<ListInstallationsRespon
  */
 export type DiagnoseRequest = Message<"steward.tokens.v1.DiagnoseRequest"> & {
   /**
+   * Path of the mount, e.g. `github`.
+   *
    * @generated from field: string mount = 1;
    */
   mount: string;
 
   /**
-   * Also looks at this account's installation.
+   * Also checks this account's installation.
    *
    * @generated from field: string org_name = 2;
    */
   orgName: string;
 
   /**
+   * Also checks this installation.
+   *
    * @generated from field: int64 installation_id = 3;
    */
   installationId: bigint;
@@ -784,7 +840,7 @@ export const DiagnosticCheckSchema: GenMessage<DiagnosticCheck> = /*@__PURE__*/
  */
 export const EngineService: GenService<{
   /**
-   * Build information; needs no token.
+   * Returns build information. Needs no token.
    *
    * @generated from rpc steward.tokens.v1.EngineService.ReadInfo
    */
@@ -794,7 +850,7 @@ export const EngineService: GenService<{
     output: typeof ReadInfoResponseSchema;
   },
   /**
-   * The app that tokens are minted as; its key is never returned.
+   * Returns the app that tokens are minted as. Its key is never returned.
    *
    * @generated from rpc steward.tokens.v1.EngineService.ReadConfig
    */
@@ -814,7 +870,7 @@ export const EngineService: GenService<{
     output: typeof WriteConfigResponseSchema;
   },
   /**
-   * Forgets the app. Leases stay and can be revoked.
+   * Deletes the app. Leases stay and can be revoked.
    *
    * @generated from rpc steward.tokens.v1.EngineService.DeleteConfig
    */
@@ -834,7 +890,7 @@ export const EngineService: GenService<{
     output: typeof MintTokenResponseSchema;
   },
   /**
-   * Mints a token as a stored permission set says. GET does the same.
+   * Mints a token with the scope of a permission set. GET does the same.
    *
    * @generated from rpc steward.tokens.v1.EngineService.MintTokenFromSet
    */
@@ -844,7 +900,7 @@ export const EngineService: GenService<{
     output: typeof MintTokenFromSetResponseSchema;
   },
   /**
-   * A stored request; the answer has none when there is no set of that name.
+   * Returns a permission set. 404 when there is none of that name.
    *
    * @generated from rpc steward.tokens.v1.EngineService.ReadPermissionSet
    */
@@ -854,7 +910,7 @@ export const EngineService: GenService<{
     output: typeof ReadPermissionSetResponseSchema;
   },
   /**
-   * Stores a request under a name, replacing what was there.
+   * Creates or replaces a permission set. Unknown fields are ignored and named in `warnings`.
    *
    * @generated from rpc steward.tokens.v1.EngineService.WritePermissionSet
    */
@@ -864,7 +920,7 @@ export const EngineService: GenService<{
     output: typeof WritePermissionSetResponseSchema;
   },
   /**
-   * Forgets a stored request.
+   * Deletes a permission set.
    *
    * @generated from rpc steward.tokens.v1.EngineService.DeletePermissionSet
    */
@@ -874,7 +930,7 @@ export const EngineService: GenService<{
     output: typeof DeletePermissionSetResponseSchema;
   },
   /**
-   * Names of the permission sets. Over HTTP also GET with `?list=true`.
+   * Lists the names of the permission sets. Over HTTP also GET with `?list=true`.
    *
    * @generated from rpc steward.tokens.v1.EngineService.ListPermissionSets
    */
@@ -884,7 +940,7 @@ export const EngineService: GenService<{
     output: typeof ListPermissionSetsResponseSchema;
   },
   /**
-   * Where the app is installed.
+   * Lists the installations of the app.
    *
    * @generated from rpc steward.tokens.v1.EngineService.ListInstallations
    */
@@ -894,7 +950,7 @@ export const EngineService: GenService<{
     output: typeof ListInstallationsResponseSchema;
   },
   /**
-   * Whether the app is usable, check by check, with a remedy for each that fails. Mints nothing.
+   * Checks whether the app is usable. Each check that fails has a remedy; no token is minted.
    *
    * @generated from rpc steward.tokens.v1.EngineService.Diagnose
    */
