@@ -192,9 +192,9 @@ describe.skipIf(chromiumPath === undefined)("the daemon's pages in a real browse
     expect(await page.locator("section.operation:visible").count()).toBe(found.length);
     await page.getByRole("searchbox").fill("nothing that is there");
     await page.getByText("No operation matches.").waitFor();
-    await page.evaluate("location.hash = '#JobService_ListJobs'");
-    await page.locator("#JobService_ListJobs:visible").waitFor();
-    expect(await page.locator("#JobService_ListJobs pre").textContent()).toBe(`curl -s "${daemon.url}/api/v1/jobs"`);
+    await page.evaluate("location.hash = '#listJobs'");
+    await page.locator("#listJobs:visible").waitFor();
+    expect(await page.locator("#listJobs pre").textContent()).toBe(`curl -s "${daemon.url}/api/v1/jobs"`);
     expect(complaints).toEqual([]);
   });
 });
