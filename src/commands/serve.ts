@@ -253,7 +253,10 @@ async function greet({ configuration, dedup, tokens, gateway, log, notifier, tel
   telemetry.telemetry.openOutput();
   notifier.ready(`listening on ${url}`);
   if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
+  const metrics = telemetry.telemetry.status().ledger?.pull?.address;
+  if (configuration.demo.demo && metrics !== undefined) log.info(`what a scraper would be given: curl -s http://${metrics}/metrics`);
   const demo = tokens?.demo();
   if (demo !== undefined) process.stderr.write(`the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`);
+  demo?.begin();
   await dedup?.begin({ syncNow: configuration.demo.demo });
 }

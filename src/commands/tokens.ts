@@ -77,6 +77,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     async stop(deadlineMs) {
       process.off("SIGHUP", reopen);
       report?.[Symbol.dispose]();
+      await demo?.end();
       await tokens?.close(deadlineMs);
       await demo?.stop();
     },
