@@ -13,7 +13,7 @@ import { defineSchema, type Environment, type Schema } from "../kernel/config/ke
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "../kernel/config/listeners.ts";
 import { otlpChecks } from "../kernel/config/otlp-checks.ts";
-import { otlpKeys } from "../kernel/config/otlp-keys.ts";
+import { otlpKeys, otlpMetricInterval } from "../kernel/config/otlp-keys.ts";
 import { profilingKeys } from "../kernel/config/profiling-keys.ts";
 import { profileEndpointSound, profilerSound, profilesUsed } from "../kernel/config/profiling-options.ts";
 import { resourceKeys } from "../kernel/config/resource-keys.ts";
@@ -34,8 +34,8 @@ const daemonChecks: readonly Check[] = [
   profileEndpointSound, profilerSound, profilesUsed, networkLabelUsed, ...monitorChecks, analysisSound, paperlessUnread,
 ];
 
-/** What replaces the defaults in a demo: its metrics can be pulled, from a port that is free. */
-const demoSettings: ReadonlyMap<string, string> = new Map([[scrapeEnabled.path, "true"], [scrapeListen.path, "127.0.0.1:0"]]);
+/** What replaces the defaults in a demo: its metrics can be pulled from a free port, and the page counts series before anybody has left it. */
+const demoSettings: ReadonlyMap<string, string> = new Map([[scrapeEnabled.path, "true"], [scrapeListen.path, "127.0.0.1:0"], [otlpMetricInterval.path, "10s"]]);
 
 /** A sound configuration with what follows from it. */
 export interface DaemonConfiguration {

@@ -48,7 +48,9 @@ function launcherOf({ environment, directory, program }: Shell): string {
   const launcher = join(dirname(program), "..", "bin", "steward");
   if ((environment["PATH"] ?? "").split(delimiter).some((folder) => folder !== "" && isSame(join(folder, "steward"), launcher))) return "steward";
   const path = relative(directory, launcher);
-  return path.startsWith("..") ? launcher : path;
+  if (path.startsWith("..")) return launcher;
+  // Without a slash the shell would look for it in its own folders.
+  return path.includes("/") ? path : `./${path}`;
 }
 
 function isSame(path: string, launcher: string): boolean {
