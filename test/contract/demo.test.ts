@@ -22,8 +22,12 @@ async function statusOf(daemon: Daemon): Promise<any> {
 
 /** The lines of one family from the pull endpoint that the start names. */
 async function samplesOf(daemon: Daemon, family: string): Promise<string[]> {
-  const address = daemon.stderr.join("\n").match(/curl -s (http:\/\/127\.0\.0\.1:\d+\/metrics)/)?.[1];
-  expect(address).toBeDefined();
+  const shown = (): string | undefined => daemon.stderr.join("\n").match(/curl -s (http:\/\/127\.0\.0\.1:\d+\/metrics)/)?.[1];
+  // The endpoint opens after the start line.
+  const address = await vi.waitFor(() => {
+    expect(shown()).toBeDefined();
+    return shown();
+  }, SOON);
   const text = await (await fetch(address ?? "")).text();
   return text.split("\n").filter((line) => line.startsWith(`${family}{`) || line.startsWith(`${family} `));
 }
@@ -130,7 +134,8 @@ describe("a taken port", () => {
     const daemon = await startDemo({ STEWARD_SCRAPE__LISTEN: `127.0.0.1:${port}` });
     expect((await rest(daemon, "GET", "/v1/sys/health")).status).toBe(200);
     await vi.waitFor(async () => expect((await statusOf(daemon)).health_reasons).toContainEqual(expect.stringMatching(new RegExp(`^component metrics: .*127\\.0\\.0\\.1:${port}`))), SOON);
-    expect(daemon.stderr.join("\n")).not.toContain("curl -s http://127.0.0.1:" + port);
+    expect(daemon.stderr.join("\n")).not.toContain(`curl -s http://127.0.0.1:${port}`);
+    await vi.waitFor(async () => expect((await rest(daemon, "GET", "/readyz")).status).toBe(200), SOON);
     await daemon.stop();
   });
 });
