@@ -119,8 +119,8 @@ describe("a taken port", () => {
   it("of the gateway names the command that starts the demo beside it, and that command does", async () => {
     const { port } = await squat();
     const state = temporaryFolder();
-    const failed = await startDaemon({ args: ["-demo"], env: { STEWARD_STATE__DIRECTORY: state, STEWARD_GATEWAY__LISTEN: `127.0.0.1:${port}` } }).catch((error: Error) => error.message);
-    const command = /start the demo on another port: (.*)$/m.exec(String(failed))?.[1] ?? "";
+    const failed = await startDaemon({ args: ["-demo"], env: { STEWARD_STATE__DIRECTORY: state, STEWARD_GATEWAY__LISTEN: `127.0.0.1:${port}` } }).then(() => "it started", (error: Error) => error.message);
+    const command = /start the demo on another port: (.*)$/m.exec(failed)?.[1] ?? "";
     const { env, words } = parsed(command);
     expect(env).toEqual({ STEWARD_STATE__DIRECTORY: state, STEWARD_GATEWAY__LISTEN: `127.0.0.1:${port + 1}` });
     expect([words[0], words.slice(1)]).toEqual([expect.stringMatching(/(^|\/)steward$/), ["-demo"]]);
@@ -144,9 +144,9 @@ describe("what would lose the demo", () => {
   it("is not advised to a second demo on the same state: its command starts one beside the first", async () => {
     const state = temporaryFolder();
     const first = await startDemo({ STEWARD_STATE__DIRECTORY: state });
-    const failed = await startDemo({ STEWARD_STATE__DIRECTORY: state }).catch((error: Error) => error.message);
+    const failed = await startDemo({ STEWARD_STATE__DIRECTORY: state }).then(() => "it started", (error: Error) => error.message);
     await first.stop();
-    const { env, words } = parsed(/start another demo beside it: (.*)$/m.exec(String(failed))?.[1] ?? "");
+    const { env, words } = parsed(/start another demo beside it: (.*)$/m.exec(failed)?.[1] ?? "");
     expect(env).toEqual({ STEWARD_STATE__DIRECTORY: `${state}-2`, STEWARD_GATEWAY__LISTEN: "127.0.0.1:0" });
     expect(words.slice(1)).toEqual(["-demo"]);
   });
