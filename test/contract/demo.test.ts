@@ -104,10 +104,12 @@ describe("the running demo", () => {
     expect(advisories).toEqual([]);
   });
 
-  it("starts again on its state with leases of its own, and ends well", async () => {
+  it("starts again on its state with leases of its own, asks no proxy of the environment, and ends well", async () => {
+    const { port } = await squat();
+    const proxy = `http://127.0.0.1:${port}`;
     const state = temporaryFolder();
     for (const _ of [1, 2]) {
-      const daemon = await startDemo({ STEWARD_STATE__DIRECTORY: state });
+      const daemon = await startDemo({ STEWARD_STATE__DIRECTORY: state, HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy });
       await vi.waitFor(async () => expect(await samplesOf(daemon, "svc_tokens_leases")).toContain('svc_tokens_leases{state="held"} 3'), SOON);
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
       expect(daemon.stderr.join("\n")).not.toMatch(/ error |mint no more/);
