@@ -94,7 +94,12 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go over what other threads say of theirs.
   setFlagsFromString("--max-semi-space-size=0");
   const { serve } = await import("./commands/serve.ts");
-  return await serve(configuration, signals, end);
+  try {
+    return await serve(configuration, signals, end);
+  } catch (thrown) {
+    const { describeDemoStartError } = await import("./commands/demo-start-error.ts");
+    throw describeDemoStartError(thrown, configuration, { environment: process.env, directory: process.cwd(), program: import.meta.filename });
+  }
 }
 
 /** Only the daemon keeps compiled code: a command must write nowhere but where it was told. */

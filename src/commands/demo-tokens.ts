@@ -5,6 +5,7 @@ import { demoCodeHost, type DemoCodeHost } from "../demo/code-host/demo.ts";
 import type { CodeHostDeps } from "../demo/code-host/code-host.ts";
 import type { Ids } from "../kernel/base/ids.ts";
 import type { Tokens } from "../tokens/service.ts";
+import { runDemoRequests } from "./demo-requests.ts";
 
 const MOUNT = "github/";
 /** A forgotten demo's token ends by itself. */
@@ -15,6 +16,10 @@ const ROOT_LENGTH = 24;
 export interface DemoTokens {
   readonly root: Secret;
   readonly organisation: string;
+  /** Begins to mint tokens, and to have one refused, as jobs would. */
+  begin(): void;
+  /** Ends that; resolves when the last request has its answer. */
+  end(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -27,11 +32,27 @@ export async function startDemoTokens(deps: CodeHostDeps & { readonly ids: Ids }
     // What an earlier demo minted is gone with its host.
     await tokens.manager()?.leases.revokePrefix(MOUNT, { sync: true, force: true });
     await configure(tokens, host, root);
-    return { root, organisation: host.organisation, stop: () => host.codeHost.stop() };
+    return running(deps, { front: tokens.front, host, root });
   } catch (error) {
     await host.codeHost.stop();
     throw error;
   }
+}
+
+function running({ clock, log }: CodeHostDeps, { front, host, root }: { readonly front: Tokens["front"]; readonly host: DemoCodeHost; readonly root: Secret }): DemoTokens {
+  const ended = new AbortController();
+  let requests = Promise.resolve();
+  return {
+    root, organisation: host.organisation,
+    begin() {
+      requests = runDemoRequests({ clock, log, front, root }, { mount: MOUNT, organisation: host.organisation }, ended.signal);
+    },
+    async end() {
+      ended.abort();
+      await requests;
+    },
+    stop: () => host.codeHost.stop(),
+  };
 }
 
 async function demoRoot(tokens: Tokens, ids: Ids, given: string | undefined): Promise<Secret> {

@@ -40,6 +40,7 @@ import type { UpdateCheck } from "../kernel/updates/update-check.ts";
 import { adminListener, type AdminListener } from "./admin-listener.ts";
 import { adminPlace } from "./admin.ts";
 import { daemonSchema, type DaemonConfiguration } from "./configuration.ts";
+import { createDemoMetrics, type DemoMetrics } from "./demo-metrics.ts";
 import { startDemoNetwork } from "./demo-network.ts";
 import { heedUncaught, type EndProcess } from "./end-process.ts";
 import type { ProcessHealth } from "./health.ts";
@@ -88,6 +89,7 @@ interface House extends Pick<DaemonRuntime, "clock" | "ids"> {
   closing?: Promise<void> | undefined;
   gateway?: Gateway;
   admin?: AdminListener | undefined;
+  demoMetrics?: DemoMetrics;
 }
 
 /** Runs until a signal asks to stop; resolves with the exit code. Throws what keeps it from starting. */
@@ -162,20 +164,29 @@ function heed({ supervisor, notifier, log }: House, signals: StopSignals): void 
 
 function components(house: House): Component[] {
   const { config } = house.configuration;
-  const parts: Component[] = [house.monitor?.telemetry ?? house.telemetry.telemetry.component, poolComponent(house), gatewayComponent(house)];
+  const { telemetry, pull } = telemetryComponents(house);
+  const parts: Component[] = [telemetry, poolComponent(house), gatewayComponent(house)];
   if (config.get(servicesDedup)) {
     const scheduler = createScheduler({ clock: house.clock, log: house.log.child("schedules") }, { name: "dedup-schedules", needs: ["dedup"] });
     parts.push(dedupComponent(house, scheduler), scheduler);
   }
   if (house.tokens !== undefined) parts.push(house.tokens.component);
   if (house.monitor !== undefined) parts.push(house.monitor.component);
-  if (house.telemetry.telemetry.pull !== undefined) parts.push(house.telemetry.telemetry.pull);
+  if (pull !== undefined) parts.push(pull);
   house.admin = adminListener(config, servicesOf(house), () => served(house, "admin"), house.clock);
   if (house.admin !== undefined) parts.push(house.admin);
   parts.push(...nightlyBackups(house.configuration, house.log.child("backups"), servicesOf(house)), house.updates, ...house.profiling.components);
   // First to start is last to stop: a stop that takes its time is alive, too.
   if (house.notifier.watchdog !== undefined) parts.unshift(house.notifier.watchdog);
   return parts;
+}
+
+function telemetryComponents(house: House): Pick<DemoMetrics, "telemetry" | "pull"> {
+  const { pull, component } = house.telemetry.telemetry;
+  const telemetry = house.monitor?.telemetry ?? component;
+  if (!house.configuration.demo.demo) return { telemetry, pull };
+  house.demoMetrics = createDemoMetrics(telemetry, pull);
+  return house.demoMetrics;
 }
 
 /** Names of what must run before it can be served or copied. */
@@ -246,7 +257,7 @@ function tlsOf(config: Config): { readonly tls?: ListenTls } {
 }
 
 /** The start line first, then what a person wants to know. */
-async function greet({ configuration, dedup, tokens, gateway, log, notifier, telemetry }: House): Promise<void> {
+async function greet({ configuration, dedup, tokens, gateway, log, notifier, telemetry, demoMetrics }: House): Promise<void> {
   const { host } = configuration.config.get(gatewayListen);
   const scheme = configuration.config.get(gatewayTls.certFile) === "" ? "http" : "https";
   const url = `${scheme}://${formatAddress({ host, port: gateway?.port ?? 0 })}`;
@@ -258,5 +269,9 @@ async function greet({ configuration, dedup, tokens, gateway, log, notifier, tel
   if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
   const demo = tokens?.demo();
   if (demo !== undefined) process.stderr.write(`the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`);
+  demo?.begin();
   await dedup?.begin({ syncNow: configuration.demo.demo });
+  await demoMetrics?.begin(new AbortController().signal);
+  const metrics = telemetry.telemetry.status().ledger?.pull?.address;
+  if (demoMetrics !== undefined && metrics !== undefined) log.info(`what a scraper would be given: curl -s http://${metrics}/metrics`);
 }

@@ -77,6 +77,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     async stop(deadlineMs) {
       process.off("SIGHUP", reopen);
       report?.[Symbol.dispose]();
+      await demo?.end();
       await tokens?.close(deadlineMs);
       await demo?.stop();
     },
@@ -91,10 +92,10 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   };
 }
 
-/** What the configuration says of the service. `environment` names proxies and systemd's credentials. */
+/** What the configuration says of the service. `environment` names proxies and systemd's credentials; a demo's code host is on this machine, so that it asks no proxy. */
 export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfiguration, environment: Environment): TokensOptions {
   return {
-    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: proxyOf(environment),
+    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: demo.demo ? proxyOf({}) : proxyOf(environment),
     allowLinkLocal: config.get(tokensAllowLinkLocalBaseUrl),
     seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: environment["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
   };

@@ -209,6 +209,8 @@ export interface NetworkOptions {
   readonly outdatedMinorThreshold: number;
   /** Metrics about collecting itself. */
   readonly selfObservability: boolean;
+  /** Of the demo: its failures say so in the status. */
+  readonly simulated?: boolean;
 }
 
 /** Marks on a dashboard. */

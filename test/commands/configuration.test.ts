@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { configureDaemon } from "../../src/commands/configuration.ts";
+import { formatAddress } from "../../src/kernel/config/address.ts";
+import { scrapeEnabled, scrapeListen } from "../../src/kernel/config/scrape-keys.ts";
+import { configureDaemon, loadDaemonConfig } from "../../src/commands/configuration.ts";
 import { validate } from "../../src/commands/validate.ts";
 
 const none = { config: undefined, demo: false };
@@ -21,6 +23,34 @@ describe("the daemon's configuration", () => {
   it("refuses a demo that other machines could reach, token or not", () => {
     const environment = { HOME: "/home/ada", STEWARD_GATEWAY__LISTEN: "0.0.0.0:1", STEWARD_AUTH__TOKEN: "0123456789abcdef" };
     expect(() => configureDaemon({ config: undefined, demo: true }, environment)).toThrow("the demo only listens on this machine");
+  });
+
+  it("refuses a demo any of whose listeners other machines could reach", () => {
+    const environment = { HOME: "/home/ada", STEWARD_AUTH__TOKEN: "0123456789abcdef" };
+    for (const [variable, key] of [["STEWARD_ADMIN__LISTEN", "admin.listen"], ["STEWARD_SCRAPE__LISTEN", "scrape.listen"]] as const) {
+      expect(() => configureDaemon({ config: undefined, demo: true }, { ...environment, [variable]: ":9" })).toThrow(`the demo only listens on this machine, ${key} is :9`);
+    }
+    expect(() => configureDaemon({ config: undefined, demo: true }, { ...environment, STEWARD_SCRAPE__LISTEN: ":9", STEWARD_SCRAPE__ENABLED: "false" })).not.toThrow();
+  });
+
+  it("opens the pull endpoint of a demo on a free port, unless something else is set", () => {
+    const pull = (demo: boolean, environment: Record<string, string> = {}): unknown => {
+      const { config } = configureDaemon({ config: undefined, demo }, { HOME: "/home/ada", STEWARD_DEMO: String(demo), ...environment });
+      return [config.get(scrapeEnabled), formatAddress(config.get(scrapeListen)), config.source(scrapeListen).from];
+    };
+    expect(pull(true)).toEqual([true, "127.0.0.1:0", "demo"]);
+    expect(pull(false)).toEqual([false, ":2112", "default"]);
+    expect(pull(true, { STEWARD_SCRAPE__LISTEN: "127.0.0.1:9" })).toEqual([true, "127.0.0.1:9", "environment"]);
+    expect(pull(true, { STEWARD_SCRAPE__ENABLED: "false" })).toEqual([false, "127.0.0.1:0", "demo"]);
+  });
+
+  it("warns of a variable of the demo where there is none, also by -validate", () => {
+    const environment = { HOME: "/home/ada", STEWARD_DEMO: "false", STEWARD_DEMO_ROOT_TOKEN: "x" };
+    const warning = { path: "STEWARD_DEMO_ROOT_TOKEN", severity: "warning", rule: "is ignored: this is no demo, because STEWARD_DEMO is false" };
+    expect(configureDaemon(none, environment).warnings).toMatchObject([warning]);
+    expect(loadDaemonConfig(undefined, environment).findings).toMatchObject([warning]);
+    expect(configureDaemon({ config: undefined, demo: true }, environment).warnings).toEqual([]);
+    expect(loadDaemonConfig(undefined, { HOME: "/home/ada", STEWARD_DEMO: "maybe" })).toEqual({ findings: [expect.objectContaining({ path: "STEWARD_DEMO", severity: "error" })] });
   });
 
   it("warns of a gateway that other machines reach without TLS", () => {

@@ -11,7 +11,7 @@ import type { PullView } from "../../kernel/telemetry/status.ts";
 
 /** Its settings are there also while it is off. */
 export function metricsServing(config: Config, pull: PullView | undefined): MetricsServing {
-  const serving = create(MetricsServingSchema, { enabled: config.get(scrapeEnabled), config: servingConfig(config) });
+  const serving = create(MetricsServingSchema, { enabled: config.get(scrapeEnabled), config: servingConfig(config, pull?.address) });
   return pull === undefined ? serving : counted(serving, pull);
 }
 
@@ -24,10 +24,12 @@ function counted({ enabled, config }: MetricsServing, { requests, rejected, gath
   });
 }
 
-function servingConfig(config: Config): ServingConfig {
+/** Where the system chose the port, the address is the one that it chose. */
+function servingConfig(config: Config, bound: string | undefined): ServingConfig {
+  const listen = config.get(scrapeListen);
   return create(ServingConfigSchema, {
     allowUnauthenticated: config.get(scrapeAllowUnauthenticated), authTokenSet: config.get(scrapeToken) !== undefined, clientAuthMode: config.get(scrapeClientAuth) ?? "",
-    clientCaConfigured: config.get(scrapeClientCa) !== "", coalesceGather: config.get(scrapeCoalesce), listen: formatAddress(config.get(scrapeListen)),
+    clientCaConfigured: config.get(scrapeClientCa) !== "", coalesceGather: config.get(scrapeCoalesce), listen: listen.port === 0 && bound !== undefined ? bound : formatAddress(listen),
     maxRequestsInFlight: config.get(scrapeMaxInFlight), timeoutMs: config.get(scrapeTimeout), tlsEnabled: config.get(scrapeTls.certFile) !== "",
   });
 }

@@ -9,7 +9,7 @@ import { createFlows, type Flows } from "./flows.ts";
 import { createIdentities, type Identities } from "./identity.ts";
 import { credentialsAt, type Credential } from "./keys.ts";
 import { policyAt } from "./policy.ts";
-import { createRoster, type Machine } from "./roster.ts";
+import { createRoster, withConditions, type Conditions, type Machine } from "./roster.ts";
 import { createPeople, type Person } from "./users.ts";
 
 /** What kind of network. */
@@ -21,6 +21,8 @@ export interface NetworkOptions {
   readonly domain?: string;
   /** Machines that begin conversations; default 250. Bounds the flow log of large networks. */
   readonly talkers?: number;
+  /** Machines, by their place in the roster, that are in this condition at every instant. */
+  readonly conditions?: Conditions;
 }
 
 /** The network. Instants are milliseconds since 1970. */
@@ -44,11 +46,11 @@ const MOST_DEVICES = 50_000;
 const DEFAULT_TALKERS = 250;
 
 /** Throws a RangeError for a number of devices that is none. */
-export function createNetwork({ seed, devices: count = DEFAULT_DEVICES, domain = "corp.test", talkers = DEFAULT_TALKERS }: NetworkOptions): Network {
+export function createNetwork({ seed, devices: count = DEFAULT_DEVICES, domain = "corp.test", talkers = DEFAULT_TALKERS, conditions = {} }: NetworkOptions): Network {
   if (!Number.isInteger(count) || count < 0 || count > MOST_DEVICES) throw new RangeError(`a simulated network has 0 to ${MOST_DEVICES} devices, not ${count}`);
   const identities = createIdentities(seed);
   const people = createPeople(count, domain, identities);
-  const roster = createRoster(count, seed, people, identities);
+  const roster = withConditions(createRoster(count, seed, people, identities), conditions);
   const devices = createDevices(roster, identities);
   const tailnetId = identities.stable("T", "tailnet");
   return {

@@ -26,12 +26,20 @@ export interface Machine {
   readonly presence: { readonly cycle: Cycle; readonly share: number } | undefined;
   /** Ephemeral machines exist during the first `share` of each turn. */
   readonly life: { readonly cycle: Cycle; readonly share: number } | undefined;
-  /** The key is renewed when a turn begins, and runs out before its end when `lapse` is not 0; undefined: never runs out. */
+  /** The key is renewed when a turn begins, and runs out `lapseMs` before its end, or after it when negative; undefined: never runs out. */
   readonly key: { readonly cycle: Cycle; readonly lapseMs: number } | undefined;
   readonly advertisedRoutes: readonly string[];
   readonly enabledRoutes: readonly string[];
   readonly ssh: boolean;
   readonly authorized: boolean;
+}
+
+/** Places of machines that do not depend on the instant that somebody looks at. */
+export interface Conditions {
+  /** Not connected; last seen within the last three days. */
+  readonly offline?: readonly number[];
+  /** The key expires in one to three days, since it is renewed every other day. */
+  readonly expiring?: readonly number[];
 }
 
 const MINUTE_MS = 60_000;
@@ -47,6 +55,15 @@ const MORTAL_BELOW = 1000;
 export function createRoster(count: number, seed: number, people: readonly Person[], identities: Identities): readonly Machine[] {
   const random = createRandom(seed, "roster");
   return Array.from({ length: count }, (_, place) => machineAt(place, random.fork(String(place)), people, identities));
+}
+
+/** The roster with the machines at these places in these conditions. */
+export function withConditions(roster: readonly Machine[], { offline = [], expiring = [] }: Conditions): readonly Machine[] {
+  return roster.map((machine) => ({
+    ...machine,
+    ...(offline.includes(machine.place) ? { presence: { cycle: { periodMs: 3 * DAY_MS, phaseMs: machine.createdMs }, share: 0 } } : {}),
+    ...(expiring.includes(machine.place) ? { key: { cycle: { periodMs: 2 * DAY_MS, phaseMs: machine.createdMs }, lapseMs: -DAY_MS } } : {}),
+  }));
 }
 
 function kindAt(place: number): MachineKind {

@@ -69,5 +69,7 @@ export function opens(granted: readonly string[], operation: Operation): boolean
   return (SCOPES[operation] ?? []).every((choice) => choice.some((scope) => covers(granted, scope)));
 }
 
+/** Every scope that reading needs: together they open what `all:read` opens. */
+export const READ_SCOPES: readonly string[] = [...new Set(Object.values(SCOPES).flat(2).filter((scope) => scope.endsWith(":read")))];
 /** Every scope that some operation needs. */
 export const KNOWN_SCOPES: readonly string[] = ["all", "all:read", ...new Set(Object.values(SCOPES).flat(2).flatMap((scope) => [scope, scope.replace(/:read$/, "")]))];

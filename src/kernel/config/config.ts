@@ -7,10 +7,10 @@ import { redactUrl } from "./redact.ts";
 import { secretSource, type SecretSource, type Shown } from "./types.ts";
 
 /** Where a value came from. */
-export type Source = { readonly from: "default" } | ({ readonly from: "file" | "environment" } & Place);
+export type Source = { readonly from: "default" } | ({ readonly from: "file" | "environment" | "demo" } & Place);
 
 /** The layer that supplied a value, in the words of the command line (RESOLUTIONS M10). */
-export type Provenance = "default" | "file" | "env";
+export type Provenance = "default" | "demo" | "file" | "env";
 
 /** One key, entry of a map or field of a listed object in the effective configuration (RESOLUTIONS M9, M11). A secret has no `value`; nothing unset has. */
 export interface EffectiveRow {

@@ -1,4 +1,4 @@
-/** Loads a configuration: default < variables of others < file < environment, every problem in one pass. */
+/** Loads a configuration: default < demo < variables of others < file < environment, every problem in one pass. */
 import { dirname } from "node:path";
 import { toStewardError } from "../base/errors.ts";
 import { createConfig, type Config, type Setting, type Source } from "./config.ts";
@@ -32,6 +32,8 @@ export interface ConfigSources {
   readonly readFile: ReadFile;
   /** The permission bits of a file; undefined where there are none. */
   readonly modeOf?: (path: string) => number | undefined;
+  /** Texts by path that replace the defaults in a demo. */
+  readonly demo?: ReadonlyMap<string, string>;
 }
 
 /** `config` is there when no finding is an error. */
@@ -42,7 +44,7 @@ export interface LoadResult {
 
 /** Values by path, one set for each place they may stand in. */
 interface Layer {
-  readonly from: "environment" | "file";
+  readonly from: "environment" | "file" | "demo";
   readonly values: ReadonlyMap<string, Raw>;
   /** Variables of others: what is wrong with them is worth a warning and is otherwise ignored. */
   readonly foreign: boolean;
@@ -65,6 +67,7 @@ export function loadConfig(sources: ConfigSources): LoadResult {
   const layers: Layer[] = [
     { from: "environment", values: variables.values, foreign: false }, { from: "file", values: file, foreign: false },
     { from: "environment", values: foreign.values, foreign: true },
+    { from: "demo", values: new Map([...sources.demo ?? []].map(([path, text]) => [path, { kind: "text", text, place: {} }])), foreign: false },
   ];
   const context: LoadContext = { folder: sources.file === undefined ? "." : dirname(sources.file), readFile: sources.readFile, written: [] };
   const settings = new Map<string, Setting>();

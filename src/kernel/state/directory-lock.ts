@@ -11,6 +11,8 @@ import { StewardError } from "../base/errors.ts";
 import { makeFolder } from "../base/folder.ts";
 import { holdDirectoryName, type HeldName } from "./directory-name.ts";
 
+/** The rule of the error that names the other process. */
+export const SOLE_PROCESS = "one process per state folder";
 const SQLITE_BUSY = 5;
 const SQLITE_NOT_A_DATABASE = 26;
 
@@ -156,7 +158,7 @@ function beginExclusive(path: string): DatabaseSync {
 
 function inUse(directory: string, holder: string): StewardError {
   return new StewardError("conflict", `the state folder ${directory} is in use by process ${holder}`, {
-    remedy: "stop that process, or choose another folder with state.directory", rule: "one process per state folder",
+    remedy: "stop that process, or choose another folder with state.directory", rule: SOLE_PROCESS,
   });
 }
 

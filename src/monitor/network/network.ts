@@ -25,7 +25,7 @@ import type { AuditIntake, DedupSetStatus, FlowIntake } from "../flows/types.ts"
 import type { NetworkOptions } from "../options.ts";
 import type { Device } from "../providers/model.ts";
 import type { Provider } from "../providers/provider.ts";
-import { createCollectorRunner, type CollectorRunner } from "../runner/collector-runner.ts";
+import { createCollectorRunner, type CollectorRunner, type CollectorStatus } from "../runner/collector-runner.ts";
 import { runCycle, type CollectorResult, type CycleBudget } from "../runner/cycle.ts";
 import { unstarted } from "../runner/unstarted.ts";
 import type { NetworkStatus } from "../status.ts";
@@ -180,11 +180,19 @@ class IsolatedNetwork {
     await this.#provider?.close();
   }
 
+  /** A failure of a simulated network says that it is one. */
+  #shown(status: CollectorStatus): CollectorStatus {
+    const { last } = status;
+    if (this.#options.simulated !== true || last?.error === undefined) return status;
+    const mark = (text: string): string => `${text}, simulated by the demo`;
+    return { ...status, last: { ...last, error: mark(last.error), ...(last.cause === undefined ? {} : { cause: mark(last.cause) }) } };
+  }
+
   status(): NetworkStatus | undefined {
     const provider = this.#provider;
     if (provider === undefined && this.failure === undefined) return undefined;
     const opened = this.#opened;
-    const collectors = opened?.runners.map((runner) => runner.status()) ?? this.#registered.map(({ collector, prepared }) => unstarted(collector, prepared));
+    const collectors = opened?.runners.map((runner) => this.#shown(runner.status())) ?? this.#registered.map(({ collector, prepared }) => unstarted(collector, prepared));
     const endpoints = provider?.status() ?? [];
     const cardinality = opened?.scope.cardinality();
     return {

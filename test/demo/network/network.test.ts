@@ -19,6 +19,28 @@ describe("cycles", () => {
   });
 });
 
+describe("a network with conditions", () => {
+  const network = createNetwork({ seed: 1, conditions: { offline: [14], expiring: [12] } });
+  const days = Array.from({ length: 400 }, (_, day) => NOW_MS + day * DAY_MS + day * 17 * MINUTE_MS);
+
+  it("has the device that is offline and the key that expires within three days at every instant", () => {
+    for (const atMs of days) {
+      const find = (place: number) => network.devices.at(atMs).find(({ machine }) => machine.place === place);
+      const [offline, expiring] = [find(14), find(12)];
+      expect(offline).toMatchObject({ online: false });
+      expect(atMs - (offline?.lastSeenMs ?? 0)).toBeLessThanOrEqual(3 * DAY_MS);
+      const leftMs = (expiring?.expiresMs ?? 0) - atMs;
+      expect([leftMs > DAY_MS, leftMs <= 3 * DAY_MS]).toEqual([true, true]);
+    }
+  });
+
+  it("is the same network apart from that", () => {
+    const plain = createNetwork({ seed: 1 });
+    const differ = network.roster.filter((machine, index) => JSON.stringify(machine) !== JSON.stringify(plain.roster[index])).map(({ place }) => place);
+    expect(differ).toEqual([12, 14]);
+  });
+});
+
 describe("a network of twenty-five devices", () => {
   const network = createNetwork({ seed: 1 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { assertDemoOnLoopback, decideDemo } from "../../../src/kernel/config/demo.ts";
+import { formatFinding } from "../../../src/kernel/config/findings.ts";
+import { assertDemoOnLoopback, decideDemo, demoVariables } from "../../../src/kernel/config/demo.ts";
 
 const nothing = { flag: false, file: undefined, environment: { PATH: "/bin" } };
 
@@ -22,8 +23,21 @@ describe("the demo", () => {
     expect(() => decideDemo({ ...nothing, environment: { STEWARD_DEMO: "maybe" } })).toThrow("STEWARD_DEMO must be true or false, got \"maybe\"");
   });
 
+  it("has variables that warn where they do nothing", () => {
+    const shown = (environment: Record<string, string>): string[] => demoVariables({ ...nothing, environment }).map(formatFinding);
+    expect(shown({ STEWARD_DEMO_ROOT_TOKEN: "x" })).toEqual([]);
+    expect(shown({ STEWARD_DEMO_ROOT_TOKEN: "", STEWARD_GATEWAY__LISTEN: ":0" })).toEqual([]);
+    expect(shown({ STEWARD_DEMO_ROOT_TOKEN: "x", STEWARD_GATEWAY__LISTEN: ":0" })).toEqual([
+      "WARNING STEWARD_DEMO_ROOT_TOKEN: is ignored: this is no demo, because STEWARD_GATEWAY__LISTEN is set — start with -demo, or unset it.",
+    ]);
+    expect(demoVariables({ ...nothing, environment: { STEWARD_DEMO_ROOT_TOKEN: "x", STEWARD_GATEWAY__LISTEN: ":0" } }, { demo: true, reason: "-demo was given" })).toEqual([]);
+    expect(shown({ STEWARD_DEMO_ROOT_TOKN: "x" })).toEqual(["WARNING STEWARD_DEMO_ROOT_TOKN: is not a known variable and is ignored — did you mean STEWARD_DEMO_ROOT_TOKEN?"]);
+    expect(shown({ STEWARD_DEMO: "maybe" })).toEqual(['ERROR STEWARD_DEMO: must be true or false, got "maybe"']);
+  });
+
   it("is refused where other machines could reach it", () => {
-    expect(() => assertDemoOnLoopback({ host: "0.0.0.0", port: 1 })).toThrow("only listens on this machine");
-    expect(() => assertDemoOnLoopback({ host: "::1", port: 1 })).not.toThrow();
+    expect(() => assertDemoOnLoopback("admin.listen", { host: "0.0.0.0", port: 1 })).toThrow("only listens on this machine, admin.listen is 0.0.0.0:1");
+    expect(() => assertDemoOnLoopback("gateway.listen", { host: "::1", port: 1 })).not.toThrow();
+    expect(() => assertDemoOnLoopback("admin.listen", undefined)).not.toThrow();
   });
 });
