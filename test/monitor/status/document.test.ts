@@ -35,7 +35,11 @@ const discovery: NonNullable<NodeMetricsOptions["discovery"]> = {
   intervalMs: MINUTE, maxTargets: 1, scheme: "http", port: 9, path: "/metrics", onlineOnly: false, excludeExternal: false, includeHostLabels: false, includeTagsLabel: false, addressOrder: "ipv4",
   instanceSource: "name", includeTags: [], excludeTags: [],
 };
-const device = aDevice("a", { os: "linux", user: "ann@example.test", addresses: ["100.64.0.1"], tags: ["tag:x"], distro: { name: "debian", codeName: "trixie", version: "13" } });
+const device = aDevice("a", {
+  os: "linux", user: "ann@example.test", addresses: ["100.64.0.1"], tags: ["tag:x"], distro: { name: "debian", codeName: "trixie", version: "13" },
+  clientVersion: "1.90.4", online: true, lastSeenMs: START_MS, expiresMs: START_MS + DAY_MS, keyExpiryDisabled: true, updateAvailable: true,
+  advertisedRoutes: ["10.1.0.0/16", "10.2.0.0/16"], enabledRoutes: ["10.1.0.0/16"],
+});
 const answers = (keys: readonly Key[]): Answers => ({
   devices: [aDevice("z"), device, aDevice("m", { external: true })], users: [], keys, settings: { switches: new Map<SettingName, boolean>([["network_flow_logging", true]]), externalLinkSet: undefined, keyDurationDays: undefined, externalNetworksRole: undefined },
   flowLogs: [], auditLogs: [], webhooks: () => Promise.reject(failing(500)),
