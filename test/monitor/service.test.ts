@@ -37,7 +37,8 @@ async function startControlPlane(name: string) {
   return { plane, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-function network(name: string, url: string, intervalMs = 200): NetworkOptions {
+// What a collector wrote ends after five intervals without a run: on a busy machine a second is not enough.
+function network(name: string, url: string, intervalMs = 1_000): NetworkOptions {
   const none = { users: undefined, keys: undefined, settings: undefined, acl: undefined, dns: undefined, contacts: undefined, webhooks: undefined, postureIntegrations: undefined, logStream: undefined, oauthApps: undefined, services: undefined };
   const options = networkOptions({ collectors: none });
   const { devices } = options.collectors;
