@@ -95,5 +95,5 @@ function printEnum(item: EnumDescriptorProto): string[] {
   return [`enum ${item.name} {`, ...alias, ...item.value.map((value) => `${value.name} = ${value.number};`), "}"];
 }
 
-// `npm ci` runs it (npm run prepare), so that `buf` reads `proto/` in a fresh clone.
+// `npm run prepare` runs it, so that `buf` reads `proto/` in a fresh clone.
 if (import.meta.main) gatherForeignProtos();
