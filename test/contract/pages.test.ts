@@ -3,8 +3,10 @@ import { get } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { applyPatch } from "../../gateway/web/browser/patch.ts";
-import { chromiumPath, openPage, ready } from "../gateway/web/browser/chromium.ts";
+import { chromiumPath, openPage, ready, useChromium } from "../gateway/web/browser/chromium.ts";
 import { removeTemporaryFolders, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
+
+useChromium();
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 let daemon: Daemon;

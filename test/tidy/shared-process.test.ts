@@ -23,3 +23,8 @@ it("a test file that shares its process neither changes the whole process nor co
 it("every file of test/alone.ts exists", () => {
   expect(Object.keys(ALONE).filter((file) => globSync(file, { cwd: root }).length === 0)).toEqual([]);
 });
+
+it("no module that test files share registers a hook by itself: it would run after the first of them alone", () => {
+  const modules = globSync("test/**/*.ts", { cwd: root }).filter((file) => !file.endsWith(".test.ts"));
+  expect(modules.filter((file) => /^(before|after)(All|Each)\(/m.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
+});

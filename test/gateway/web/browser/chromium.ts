@@ -17,7 +17,15 @@ export const chromiumPath: string | undefined = PATHS.find((path) => {
 if (chromiumPath === undefined) process.stderr.write("skipped: the pages in a real browser (no chromium on this machine; `.ci/run` installs Debian's where it can)\n");
 
 let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.close());
+
+/** For the top of each test file with pages: closes the browser after it. Files share a process, so a hook of this module would run for the first alone. */
+export function useChromium(): void {
+  afterAll(async () => {
+    const closing = browser;
+    browser = undefined;
+    await (await closing)?.close();
+  });
+}
 
 /** A page with an ear on it. */
 export interface Watched {

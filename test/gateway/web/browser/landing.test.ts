@@ -5,7 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { StatusJson } from "../../../../gateway/web/landing/status.ts";
 import { fullStatus, healthyStatus, largeStatus, offStatus } from "../fixtures/status.ts";
 import { startLanding } from "../start-landing.ts";
-import { chromiumPath, openPage, ready } from "./chromium.ts";
+import { chromiumPath, openPage, ready, useChromium } from "./chromium.ts";
+
+useChromium();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PANELS = ["overview", "collectors", "api", "capabilities", "cardinality", "inventory", "config"];
