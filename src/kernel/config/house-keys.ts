@@ -1,6 +1,7 @@
 /** The keys of the house itself; each service declares its own (RESOLUTIONS §2). */
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import type { LogLevel } from "../base/log.ts";
+import { isOverlayAddress } from "../base/overlay-address.ts";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
@@ -145,11 +146,6 @@ export const tokenOffLoopback: Check = {
   },
 };
 
-/** Addresses of Tailscale and Headscale nodes: WireGuard encrypts what goes between them. */
-const overlay = new BlockList();
-overlay.addSubnet("100.64.0.0", 10, "ipv4");
-overlay.addSubnet("fd7a:115c:a1e0::", 48, "ipv6");
-
 /** Warns of a gateway that other machines reach without TLS and without a proxy that ends it. */
 export const clearTextOffLoopback: Check = {
   needs: [gatewayListen, gatewayTls.certFile, gatewayTrustedProxies, authToken],
@@ -159,7 +155,8 @@ export const clearTextOffLoopback: Check = {
     if (isLoopback(listen.host) || config.get(authToken) === undefined) return [];
     if (config.get(gatewayTls.certFile) !== "" || config.get(gatewayTrustedProxies).length > 0) return [];
     const family = isIP(listen.host);
-    if (family !== 0 && overlay.check(listen.host, family === 4 ? "ipv4" : "ipv6")) return [];
+    // WireGuard encrypts what goes between nodes.
+    if (family !== 0 && isOverlayAddress(listen.host, family === 4 ? "ipv4" : "ipv6")) return [];
     return [atKey(config, gatewayListen, "warning", {
       rule: `${formatAddress(listen)} can be reached from other machines without TLS: credentials and minted tokens cross the network in clear`,
       remedy: "set gateway.tls.cert_file and gateway.tls.key_file, or name the proxy that ends TLS in gateway.trusted_proxies.",

@@ -1,5 +1,6 @@
 /** To which category of privacy an address belongs (facts, collectors §8). */
 import { BlockList, isIP, isIPv4 } from "node:net";
+import { isOverlayAddress } from "../../kernel/base/overlay-address.ts";
 
 /** The categories of addresses. */
 export type AddressCategory = "vpn_ips" | "internal_ips" | "external_ips";
@@ -7,7 +8,6 @@ export type AddressCategory = "vpn_ips" | "internal_ips" | "external_ips";
 /** All of them. */
 export const addressCategories: readonly AddressCategory[] = ["vpn_ips", "internal_ips", "external_ips"];
 
-const overlay = ranges([["100.64.0.0", 10, "ipv4"], ["fd7a:115c:a1e0::", 48, "ipv6"]]);
 /** Loopback, link-local, RFC 1918 and unique local addresses. */
 const internal = ranges([
   ["127.0.0.0", 8, "ipv4"], ["169.254.0.0", 16, "ipv4"], ["10.0.0.0", 8, "ipv4"], ["172.16.0.0", 12, "ipv4"], ["192.168.0.0", 16, "ipv4"],
@@ -22,8 +22,7 @@ export function addressCategory(value: string): AddressCategory | undefined {
   const address = addressIn(value);
   if (address === undefined) return undefined;
   const family = isIPv4(address) ? "ipv4" : "ipv6";
-  // A block list reads an address in `::ffff:0:0/96` as the IPv4 address that it holds.
-  if (overlay.check(address, family)) return "vpn_ips";
+  if (isOverlayAddress(address, family)) return "vpn_ips";
   return internal.check(address, family) ? "internal_ips" : "external_ips";
 }
 
