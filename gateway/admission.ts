@@ -6,6 +6,7 @@ import { type DescMethod } from "@bufbuild/protobuf";
 import { Access } from "../src/gen/steward/options/v1/options_pb.ts";
 import { isLoopback } from "../src/kernel/config/address.ts";
 import type { ServerRequest } from "../src/kernel/listen/exchange.ts";
+import { joinedHeader } from "../src/kernel/listen/header.ts";
 import type { Classification, RequestKind } from "../src/kernel/listen/shares.ts";
 import type { BoundService, RequestHeaders } from "../src/kernel/service.ts";
 import type { AuthOptions } from "./access/authorize.ts";
@@ -79,7 +80,7 @@ function routeRule(table: Pick<MethodTable, "match">, { method, path }: Head): R
  * trusted, unless it passes on what somebody else has sent.
  */
 function isOwner(auth: ClassifierDeps["auth"], rule: Rule, head: Head): boolean {
-  const authorization = one(head.headers["authorization"]);
+  const authorization = joinedHeader(head.headers["authorization"]);
   const asked = tokensFor(auth, rule.access);
   if (asked.length > 0) return authorization !== undefined && asked.some((token) => isOperator(token, authorization));
   if (auth.token === undefined && isLoopback(head.remote.address) && !isForwarded(head.headers)) return true;
@@ -93,8 +94,4 @@ function tokensFor({ token, adminToken }: ClassifierDeps["auth"], access: Access
 
 function pathOf(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
-}
-
-function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(", ") : header;
 }

@@ -2,6 +2,7 @@
 import { Access } from "../../src/gen/steward/options/v1/options_pb.ts";
 import { StewardError } from "../../src/kernel/base/errors.ts";
 import type { Secret } from "../../src/kernel/base/secret.ts";
+import { joinedHeader } from "../../src/kernel/listen/header.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { isCrossSite } from "./cross-site.ts";
 import { isTrustedHost } from "./host.ts";
@@ -46,7 +47,7 @@ export function createAuthorize(auth: AuthOptions): Authorize {
 }
 
 function refuseName(auth: AuthOptions, access: Access, request: RequestHead, route: RouteFacts): StewardError | undefined {
-  const host = one(request.headers["host"]) ?? "";
+  const host = joinedHeader(request.headers["host"]) ?? "";
   if (auth.token !== undefined || tokenFor(auth, access) !== undefined || isTrustedHost(host, auth.allowedHosts) || isOpenUnderAnyName(request, route)) return undefined;
   const remedy = "ask for localhost, add the name to gateway.allowed_hosts, or set auth.token";
   const without = request.path.startsWith("/v1/") ? "a live Vault token" : "a token";
@@ -66,21 +67,21 @@ function isOpenUnderAnyName({ path, headers }: RequestHead, { hasCredential }: R
 function refuseForeignPage(dialect: DialectName, request: RequestHead, allowedOrigins: readonly string[]): StewardError | undefined {
   const { headers, method } = request;
   if (dialect === "vault" && hasVaultToken(request)) return undefined;
-  const provenance = { method, host: one(headers["host"]) ?? "", origin: one(headers["origin"]), fetchSite: one(headers["sec-fetch-site"]) };
+  const provenance = { method, host: joinedHeader(headers["host"]) ?? "", origin: joinedHeader(headers["origin"]), fetchSite: joinedHeader(headers["sec-fetch-site"]) };
   if (!isCrossSite(provenance, allowedOrigins)) return undefined;
   const remedy = "send it from Steward's own pages, or from a program that sends neither Origin nor Sec-Fetch-Site";
   return new StewardError("denied", `a page of another site may not change anything here; ${remedy}`, { rule: "cross_site", remedy });
 }
 
 function hasVaultToken({ headers }: RequestHead): boolean {
-  return headers["x-vault-token"] !== undefined || /^bearer /i.test(one(headers["authorization"]) ?? "");
+  return headers["x-vault-token"] !== undefined || /^bearer /i.test(joinedHeader(headers["authorization"]) ?? "");
 }
 
 function refuseCredential(auth: AuthOptions, access: Access, request: RequestHead): StewardError | undefined {
   switch (access) {
     case Access.PUBLIC: case Access.SELF: return undefined;
     case Access.OPERATOR: case Access.ADMIN: {
-      const authorization = one(request.headers["authorization"]);
+      const authorization = joinedHeader(request.headers["authorization"]);
       if (isOperator(tokenFor(auth, access), authorization)) return undefined;
       const remedy = "send it as Authorization: Bearer, or as the password of HTTP Basic";
       const who = access === Access.ADMIN && auth.adminToken !== undefined ? "administrator" : "operator";
@@ -95,8 +96,4 @@ function refuseCredential(auth: AuthOptions, access: Access, request: RequestHea
 function tokenFor(auth: AuthOptions, access: Access): Secret | undefined {
   if (access === Access.ADMIN) return auth.adminToken ?? auth.token;
   return access === Access.OPERATOR ? auth.token : undefined;
-}
-
-function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(", ") : header;
 }

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { acceptsGzip } from "../../src/kernel/listen/accept-encoding.ts";
 import { matchesTag } from "../../src/kernel/listen/conditional.ts";
+import { joinedHeader } from "../../src/kernel/listen/header.ts";
 import type { PlainAnswer, RequestHeaders } from "../../src/kernel/service.ts";
 
 /** Less is not worth packing. */
@@ -21,7 +22,7 @@ export async function conditionalAnswer(answer: TextAnswer, request: RequestHead
   if (answer.status !== 200) return await packedAnswer(answer, request);
   const etag = `W/"${createHash("sha256").update(answer.body).digest("base64url").slice(0, 22)}"`;
   const headers = { ...answer.headers, etag };
-  if (matchesTag(one(request["if-none-match"]), etag)) return { status: 304, headers: { ...headers, vary: "accept-encoding" }, body: "" };
+  if (matchesTag(joinedHeader(request["if-none-match"]), etag)) return { status: 304, headers: { ...headers, vary: "accept-encoding" }, body: "" };
   return await packedAnswer({ ...answer, headers }, request);
 }
 
@@ -30,8 +31,4 @@ export async function packedAnswer(answer: TextAnswer, request: RequestHeaders):
   const headers = { ...answer.headers, vary: "accept-encoding" };
   if (answer.body.length < PACKED_BYTES || !acceptsGzip(request["accept-encoding"])) return { ...answer, headers };
   return { ...answer, headers: { ...headers, "content-encoding": "gzip" }, body: await pack(answer.body) };
-}
-
-function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(", ") : header;
 }
