@@ -1,0 +1,64 @@
+/** The store of tokens for commands that work on it while no daemon runs. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../kernel/base/clock.ts";
+import { StewardError } from "../kernel/base/errors.ts";
+import { systemIds } from "../kernel/base/ids.ts";
+import { createLog } from "../kernel/base/log.ts";
+import type { Environment } from "../kernel/config/key.ts";
+import { lockStateDirectory } from "../kernel/state/directory-lock.ts";
+import { lostStore } from "../kernel/state/known-stores.ts";
+import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
+import { createStateFactory } from "../kernel/state/state-factory.ts";
+import type { TokensDeps, TokensOptions } from "../tokens/service.ts";
+import { tokensStore } from "../tokens/stores.ts";
+import type { DaemonArguments } from "./arguments.ts";
+import { withFoundFile } from "./config-search.ts";
+import { configureDaemon } from "./configuration.ts";
+import { tokensOptionsOf } from "./tokens.ts";
+import type { CommandOutput } from "./validate.ts";
+import { stewardVersion } from "./version.ts";
+
+/** A state folder that this process holds, with what the configuration says of the tokens service. */
+export interface StoppedTokens {
+  readonly deps: Omit<TokensDeps, "observe">;
+  readonly options: TokensOptions;
+}
+
+/** Texts of one command. */
+export interface StoppedTokensTexts {
+  /** Remedy when the state folder holds no store of tokens. */
+  readonly missing: string;
+  /** Remedy when a daemon runs on the folder; the lock's own unless given. */
+  readonly running?: string;
+}
+
+/** Holds the state folder while `use` runs. Throws `not_found` when it holds no store of tokens, and `conflict` naming the process that has it. */
+export async function withStoppedTokens<T>(
+  options: DaemonArguments, environment: Environment, { output, texts }: { readonly output: CommandOutput; readonly texts: StoppedTokensTexts },
+  use: (tokens: StoppedTokens) => Promise<T>,
+): Promise<T> {
+  const configuration = configureDaemon(withFoundFile(options, environment), environment);
+  const { stateDirectory: directory } = configuration;
+  // Looked at first, since taking a folder makes it.
+  if (!existsSync(join(directory, `${tokensStore.name}.mdb`))) {
+    throw lostStore(directory, tokensStore.name) ?? new StewardError("not_found", `${directory} holds no store of tokens`, { remedy: texts.missing });
+  }
+  const log = createLog({ level: "error", format: "text", write: (line) => output.stderr(line), now: () => systemClock.now() });
+  const lock = takeLock(directory, texts.running);
+  try {
+    const state = createStateFactory({ directory, clock: systemClock, log, version: stewardVersion(), reserveBytes: RESERVE_BYTES, remembers: true });
+    return await use({ deps: { state, clock: systemClock, ids: systemIds, log }, options: tokensOptionsOf(configuration, environment) });
+  } finally {
+    lock.release();
+  }
+}
+
+function takeLock(directory: string, remedy: string | undefined): ReturnType<typeof lockStateDirectory> {
+  try {
+    return lockStateDirectory(directory);
+  } catch (error) {
+    if (remedy === undefined || !(error instanceof StewardError) || error.code !== "conflict") throw error;
+    throw new StewardError("conflict", error.message, { rule: error.rule ?? "lock", remedy, cause: error });
+  }
+}
