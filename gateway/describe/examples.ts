@@ -19,7 +19,7 @@ export function exampleOf(verb: string, path: string, operation: Operation): Exa
 
 /** The examples of all rpcs of a document, in its order. */
 export function examplesOf(document: OpenApi): readonly Example[] {
-  return Object.entries(document.paths).flatMap(([path, verbs]) => Object.entries(verbs).filter(([, { tags }]) => tags.length > 0).map(([verb, operation]) => exampleOf(verb, path, operation)));
+  return Object.entries(document.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => exampleOf(verb, path, operation)));
 }
 
 /** Stands for the address in a command line. */

@@ -5,7 +5,6 @@ import type { JsonSchema } from "./json-schema.ts";
 import { curlOf, exampleOf, STEWARD } from "./examples.ts";
 import type { OpenApi, Operation, Parameter } from "./openapi.ts";
 
-/** What the reference is made from. */
 export interface ReferenceFacts {
   readonly document: OpenApi;
   /** The message that an operation answers with, nested in full, by the operation's id. */
@@ -43,16 +42,15 @@ export function reference({ document, answers }: ReferenceFacts, origin: string)
 function groupsOf(document: OpenApi): readonly Group[] {
   const entries = Object.entries(document.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => ({ verb: verb.toUpperCase(), path, operation })));
   const groups = document.tags.map((tag) => ({ ...tag, operations: entries.filter(({ operation }) => operation.tags.includes(tag.name)) }));
-  const others = { name: "Other answers", description: "Event streams, pages and text.", operations: entries.filter(({ operation }) => operation.tags.length === 0) };
-  return [...groups, others].filter(({ operations }) => operations.length > 0);
+  return groups.filter(({ operations }) => operations.length > 0);
 }
 
 function groupView({ name, description, operations }: Group, answers: ReferenceFacts["answers"], origin: string): View {
   return html`<section class="group" id=${groupId(name)} aria-label=${name}><h2>${name}</h2><p class="note">${description}</p>${operations.map((entry) => operationView(entry, answers, origin))}</section>`;
 }
 
-/** The anchor of a service's group, for links from other pages: `DedupService` → `group-DedupService`. */
-export function groupId(name: string): string {
+/** The anchor of a service's group: `tokens.EngineService` → `group-tokens_EngineService`, which the landing page links to. */
+function groupId(name: string): string {
   return `group-${name.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }
 
@@ -62,7 +60,7 @@ function operationView({ verb, path, operation }: Entry, answers: ReferenceFacts
     <p>${operation.description ?? operation.summary}${operation.security.length === 0 ? " Needs no token." : undefined}</p>
     ${operation.parameters.length === 0 ? undefined : parameters(operation.parameters)}
     ${body(operation)}
-    ${operation.tags.length === 0 ? undefined : html`<pre tabindex="0"><code>${withOrigin(curlOf(exampleOf(verb, path, operation)), origin)}</code></pre>`}
+    <pre tabindex="0"><code>${withOrigin(curlOf(exampleOf(verb, path, operation)), origin)}</code></pre>
     ${answer === undefined ? undefined : html`<details><summary>${`Answer ${Object.keys(operation.responses)[0] ?? ""}`}</summary>${paths(answer)}</details>`}
   </section>`;
 }
