@@ -50,7 +50,7 @@ export interface GatewayDeps {
   readonly surface?: Surface;
   /** Whether the status page is served with everything that belongs to it; it is unless said otherwise. */
   readonly landing?: boolean;
-  /** What pages say of the process; no demo and no version unless given. */
+  /** Shown in the header of all pages; no demo and no version unless given. */
   readonly pages?: PageFacts;
   /** Hears why the admin surface refused a request; nobody does unless given. */
   readonly adminRefused?: (reason: AdminRefusal) => void;

@@ -3,7 +3,7 @@ import { StewardError, type Code } from "../../src/kernel/base/errors.ts";
 import type { DialectName } from "../../src/kernel/wire/style.ts";
 import { dedupCode, httpStatus } from "../codes.ts";
 
-/** What of an operation decides how it can fail. */
+/** Properties of an operation that select its failure responses. */
 export interface OperationFacts {
   readonly dialect: DialectName;
   /** Has path variables. */
@@ -91,7 +91,7 @@ const CONTENT: Readonly<Record<DialectName, object>> = {
 export interface FailureDescriber {
   /** The responses of an operation by status, `default` included. */
   failuresOf(facts: OperationFacts): Readonly<Record<string, unknown>>;
-  /** What they refer to, by name. */
+  /** The response components that `failuresOf` referred to, by name. */
   components(): Readonly<Record<string, unknown>>;
 }
 

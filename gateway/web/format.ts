@@ -10,7 +10,7 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
-/** What stands for a figure that is not known: zero would be one. */
+/** Shown for an unknown figure, which must not read as zero. */
 export const UNKNOWN = "–";
 
 /** A count, or `–` where it is not known. */

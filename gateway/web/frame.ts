@@ -4,7 +4,7 @@ import type { Assets } from "./assets.ts";
 import type { View } from "./html.ts";
 import { pageAnswer } from "./shell.ts";
 
-/** What pages say of the process. */
+/** Facts of the process that the header of every page shows. */
 export interface PageFacts {
   readonly demo: boolean;
   readonly version: string;

@@ -74,7 +74,7 @@ export interface CheckArguments extends DaemonArguments {
 /** What `steward root-token` was asked for: where the state folder is. */
 export type RootTokenArguments = DaemonArguments;
 
-/** What `steward rotate-key` was asked for. */
+/** Arguments of `steward rotate-key`. */
 export interface RotateKeyArguments extends DaemonArguments {
   /** Holds the key in place of the file that the configuration names. */
   readonly keyFile: string | undefined;
@@ -100,7 +100,7 @@ export type Invocation =
   | { readonly command: "version" }
   | { readonly command: "version-report" };
 
-/** What others call the command that starts the daemon. */
+/** Names that other programs use for the command that starts their daemon. */
 const DAEMON_WORDS: ReadonlySet<string> = new Set(["serve", "server", "run", "start", "daemon", "agent"]);
 const HEALTHCHECK_MS = 5000;
 const CYCLE_MS = 60_000;

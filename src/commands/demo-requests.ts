@@ -18,7 +18,6 @@ const SETS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   issues: { repositories: ["api"], permissions: { issues: "write" } },
 };
 
-/** What the requests are made with. */
 export interface DemoRequestDeps {
   readonly clock: Clock;
   readonly log: Log;

@@ -14,7 +14,7 @@ export interface Problem {
   readonly link: string;
 }
 
-/** What it is read from; all of it answers from memory. */
+/** Current component and store states; reading them does no I/O. */
 export interface ProcessHealth {
   readonly states: readonly ComponentState[];
   /** Of all open stores together. */

@@ -34,7 +34,7 @@ export interface ServedHouse extends Pick<DaemonRuntime, "clock" | "ids"> {
   readonly monitor: PlacedMonitor | undefined;
   readonly dedup?: Dedup;
   readonly documents?: Service;
-  /** What the page's health is read from. */
+  /** Current component and store states, for the headline of the page. */
   readonly health: () => ProcessHealth;
 }
 

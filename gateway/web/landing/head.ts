@@ -156,7 +156,7 @@ function serviceNow(facts: LandingFacts, service: string, loaded: { readonly sta
 const TROUBLED: ReadonlySet<string> = new Set(["degraded", "refusing", "failed"]);
 const PHASES: Readonly<Record<string, string>> = { refusing: "out of service" };
 
-/** What was so once is not shown as so now. */
+/** A stale state keeps its word in the past tense and loses its colour. */
 function shownState({ stale }: LandingFacts, [state, word]: readonly [State, string]): readonly [State, string] {
   return stale === true ? ["unknown", `was ${word}`] : [state, word];
 }

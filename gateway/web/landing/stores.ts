@@ -8,7 +8,7 @@ import { onOff, stateText } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import type { EventStore, FlowStore, Geoip, ReverseDns } from "./status-stores.ts";
 
-/** What is off has no figures: its zeros would count nothing. */
+/** A disabled store, without its counters: all of them are zero. */
 function off(title: string, name: string): View {
   return part(title, keyValues([[name, stateText("unknown", "off")]]));
 }
