@@ -5,6 +5,7 @@ const alone = Object.keys(ALONE);
 
 export default defineConfig({
   test: {
+    globalSetup: "./test/built-tree.ts",
     pool: "forks",
     // Tests wait about as long as they compute: three workers keep two cores busy.
     maxWorkers: 3,

@@ -3,7 +3,7 @@
  * forwarder with and without flushes (bench/mint-forwarder.ts). All send their mints to one simulated code host.
  */
 import { type ChildProcess, fork, spawn, type StdioOptions } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { CodeHostReady } from "../src/demo/code-host/process.ts";
@@ -61,6 +61,12 @@ export interface DaemonOptions {
   readonly flushMs: number;
 }
 
+/** Of a checkout: of its built tree, where there is one. */
+function launcherOf(checkout: string): string {
+  const built = join(checkout, "dist/bin/steward");
+  return existsSync(built) ? built : join(checkout, "bin/steward");
+}
+
 /** Starts the daemon of a checkout by its launcher and configures its mount for the code host. */
 export async function startDaemon(checkout: string, host: CodeHostReady, options: DaemonOptions): Promise<MintTarget> {
   const { directory, flushMs } = options;
@@ -71,7 +77,7 @@ export async function startDaemon(checkout: string, host: CodeHostReady, options
   const slowed = flushMs === 0 ? {} : {
     NODE_OPTIONS: `--import ${join(import.meta.dirname, "slow-flush.ts")}`, SLOW_FLUSH_MS: String(flushMs),
   };
-  const child = spawn(join(checkout, "bin/steward"), ["-config", config], {
+  const child = spawn(launcherOf(checkout), ["-config", config], {
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...slowed }, stdio: ["ignore", "pipe", "pipe"],
   });
   const logged: string[] = [];

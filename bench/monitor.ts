@@ -203,9 +203,9 @@ async function pullAll(daemon: Daemon, text: string): Promise<number> {
   return pulled / joins;
 }
 
-/** The whole daemon as `bin/steward` starts it, which collects, exports and is pulled from: its highest resident memory in MB. */
+/** The whole daemon as the launcher of the built tree starts it, which collects, exports and is pulled from: its highest resident memory in MB. */
 async function watchMemory(environment: NodeJS.ProcessEnv, receiver: Receiver): Promise<number> {
-  const child = spawn(new URL("../bin/steward", import.meta.url).pathname, [], { env: { ...environment, STEWARD_OTLP__METRIC_INTERVAL: `${INTERVAL_S}s` }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(new URL("../dist/bin/steward", import.meta.url).pathname, [], { env: { ...environment, STEWARD_OTLP__METRIC_INTERVAL: `${INTERVAL_S}s` }, stdio: ["ignore", "ignore", "pipe"] });
   let told = "";
   child.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
   try {

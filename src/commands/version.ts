@@ -7,14 +7,18 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /** The version of this Steward, e.g. `0.1.0`, which is all that `-version` prints: what compares versions reads it as it is (contract, monitor §9.3). */
 export function stewardVersion(): string {
-  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
-  return manifest.version;
+  return manifest().version;
 }
 
 /** What a report of a fault should begin with: version, commit, Node and system, one a line. */
 export function versionReport(): string {
-  const commit = commitOf(ROOT) ?? "unknown (not a clone)";
+  const commit = manifest().gitHead ?? commitOf(ROOT) ?? "unknown (not a clone)";
   return `steward ${stewardVersion()}\ncommit  ${commit}\nnode    ${process.versions.node}\nsystem  ${systemType()} ${release()} ${machine()}\n`;
+}
+
+/** A built tree names its commit as packages do. */
+function manifest(): { readonly version: string; readonly gitHead?: string } {
+  return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as ReturnType<typeof manifest>;
 }
 
 /** The commit of the clone at `root`, read without git; undefined where there is none. */

@@ -15,6 +15,7 @@ import { lockStateDirectory } from "../../src/kernel/state/directory-lock.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "../contract/daemon.ts";
 import { silent } from "../demo/control-plane/support.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
+import { LAUNCHER } from "../support/launcher.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -170,7 +171,7 @@ describe("steward -preflight", () => {
     const plane = await tailscale();
     plane.faults.next("*", { kind: "hang" }, Number.POSITIVE_INFINITY);
     const { env } = configured(plane);
-    const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["-preflight"], { env: { ...cleanEnvironment, ...env }, stdio: "ignore" });
+    const child = spawn(LAUNCHER, ["-preflight"], { env: { ...cleanEnvironment, ...env }, stdio: "ignore" });
     const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
     while (plane.seen().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     const beganMs = systemClock.monotonic();

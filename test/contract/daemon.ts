@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { LAUNCHER } from "../support/launcher.ts";
 
 const root: string = join(import.meta.dirname, "../..");
 
@@ -55,7 +56,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     writeFileSync(file, options.config);
     args.push("-config", file);
   }
-  const child = spawn(join(root, "bin/steward"), args, { env: { ...cleanEnvironment, ...options.env }, cwd: options.cwd ?? tmpdir(), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(LAUNCHER, args, { env: { ...cleanEnvironment, ...options.env }, cwd: options.cwd ?? tmpdir(), stdio: ["ignore", "pipe", "pipe"] });
   return await watchStart(child);
 }
 
@@ -91,7 +92,7 @@ export interface CommandResult {
 
 /** Runs the launcher with arguments and standard input to its end. */
 export async function runSteward(args: readonly string[], options: { input?: string; env?: Readonly<Record<string, string>>; cwd?: string } = {}): Promise<CommandResult> {
-  const child = spawn(join(root, "bin/steward"), args, { env: { ...cleanEnvironment, ...options.env }, cwd: options.cwd ?? tmpdir() });
+  const child = spawn(LAUNCHER, args, { env: { ...cleanEnvironment, ...options.env }, cwd: options.cwd ?? tmpdir() });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { smallArchive, writeFiles } from "./corpus.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "./daemon.ts";
+import { LAUNCHER } from "../support/launcher.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -153,7 +154,7 @@ describe("steward dedup, misused", () => {
   });
 
   it("ends 130 on Ctrl-C", async () => {
-    const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["dedup", "-"], { env: cleanEnvironment });
+    const child = spawn(LAUNCHER, ["dedup", "-"], { env: cleanEnvironment });
     child.stdin.on("error", () => {});
     child.stdin.write(`${JSON.stringify({ id: "a", content: garden })}\n`);
     const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
@@ -165,7 +166,7 @@ describe("steward dedup, misused", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("ends 130 on %s while nobody writes to the pipe that it reads", async (signal) => {
     const pipe = join(temporaryFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
-    const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["dedup", pipe], { env: cleanEnvironment });
+    const child = spawn(LAUNCHER, ["dedup", pipe], { env: cleanEnvironment });
     const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
     const isReading = (): boolean => readdirSync(`/proc/${child.pid}/fd`).some((fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`) === pipe);
     await vi.waitFor(() => expect(isReading()).toBe(true), { timeout: 30_000 });

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
 import { cleanEnvironment, removeTemporaryFolders, temporaryFolder } from "./daemon.ts";
 import { vaultRequest } from "./vault.ts";
+import { LAUNCHER } from "../support/launcher.ts";
 
-const launcher = join(import.meta.dirname, "../../bin/steward");
 
 afterAll(removeTemporaryFolders);
 
@@ -16,7 +16,7 @@ afterAll(removeTemporaryFolders);
 async function startJournalled(config: string, log: string): Promise<{ url: string; stop: () => Promise<void> }> {
   const file = openSync(log, "w");
   const { dev, ino } = fstatSync(file);
-  const child = spawn(launcher, ["-config", config], { env: { ...cleanEnvironment, JOURNAL_STREAM: `${dev}:${ino}` }, stdio: ["ignore", "pipe", file] });
+  const child = spawn(LAUNCHER, ["-config", config], { env: { ...cleanEnvironment, JOURNAL_STREAM: `${dev}:${ino}` }, stdio: ["ignore", "pipe", file] });
   closeSync(file);
   const { stdout } = child;
   if (stdout === null) throw new Error("standard output is a pipe");
@@ -38,7 +38,7 @@ it("under systemd no root token is shown where the journal would keep it, and th
   await first.stop();
   expect(readFileSync(log, "utf8")).not.toContain("hvs.");
   expect(readFileSync(log, "utf8")).toContain("run `steward root-token`");
-  const { stdout } = await promisify(execFile)(launcher, ["root-token", "-config", config], { env: cleanEnvironment });
+  const { stdout } = await promisify(execFile)(LAUNCHER, ["root-token", "-config", config], { env: cleanEnvironment });
   const token = /hvs\.\w{24}/.exec(stdout)?.[0] ?? "";
   const second = await startJournalled(config, log);
   expect((await vaultRequest(second.url, "GET", "auth/token/lookup-self", { token })).json.data.policies).toEqual(["root"]);

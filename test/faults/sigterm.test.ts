@@ -10,6 +10,7 @@ import { writeDemoArchive } from "../../src/demo/archive.ts";
 import { folderConfig } from "../contract/corpus.ts";
 import { cleanEnvironment, type Daemon, jobEnd, removeTemporaryFolders, rest, runJob, startDaemon, temporaryFolder } from "../contract/daemon.ts";
 import { median } from "../soak/statistics.ts";
+import { LAUNCHER } from "../support/launcher.ts";
 
 const LONG = Boolean(process.env["STEWARD_TEST_LONG"]);
 const STOPS = LONG ? 100 : 3;
@@ -200,7 +201,7 @@ describe("a stop that has to wait", () => {
 function launch(config: string): { child: ChildProcess; lines: string[]; exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }> } {
   const file = join(temporaryFolder(), "steward.yaml");
   writeFileSync(file, `${config}logging:\n  level: debug\n`);
-  const child = spawn(join(import.meta.dirname, "../../bin/steward"), ["-config", file], { env: cleanEnvironment, cwd: tmpdir(), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(LAUNCHER, ["-config", file], { env: cleanEnvironment, cwd: tmpdir(), stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on("line", (text) => lines.push(text));
   return { child, lines, exited: new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal }))) };

@@ -6,7 +6,6 @@ const root = join(import.meta.dirname, "../..");
 
 /** What no module imports and why it is there all the same. A helper that only its test calls proves nothing about the daemon. */
 const known: Readonly<Record<string, string>> = {
-  "src/kernel/source/stripping.ts keepStripped": "bin/steward calls it before the first start",
   "src/demo/headscale/headscale.ts startHeadscale": "the simulated control plane of tests",
   "src/kernel/jobs/define-job.ts defineJob": "declares kinds of jobs; the daemon's own are literals",
   "src/kernel/wire/style.ts enumOf": "reads enums for tests of the mapping",

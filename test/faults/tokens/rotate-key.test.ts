@@ -13,6 +13,7 @@ import { parseKey } from "../../../src/tokens/vault/seal/root-key.ts";
 import { cleanEnvironment, removeTemporaryFolders, runSteward, temporaryFolder } from "../../contract/daemon.ts";
 import { configure, startCodeHost, startVault } from "../../contract/vault.ts";
 import { quietLog } from "../../kernel/state/fixtures/tables.ts";
+import { LAUNCHER } from "../../support/launcher.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 4 : 40;
 const LEASES = 60;
@@ -111,7 +112,7 @@ it(`at any moment of the real command, ${KILLS} times on one folder; a daemon st
   const config = join(temporaryFolder(), "steward.yaml");
   writeFileSync(config, `state: { directory: ${state} }\n`);
   for (let kill = 0; kill < KILLS; kill += 1) {
-    const child = spawn(join(import.meta.dirname, "../../../bin/steward"), ["rotate-key", "--config", config], { env: cleanEnvironment, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(LAUNCHER, ["rotate-key", "--config", config], { env: cleanEnvironment, stdio: ["ignore", "ignore", "pipe"] });
     const ended = new Promise((resolve) => child.on("close", resolve));
     // From the first step on, so that it is no kill of a start alone.
     child.stderr.once("data", () => setTimeout(() => child.kill("SIGKILL"), randomInt(150)));

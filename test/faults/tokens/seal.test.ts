@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { CodeHost, CodeHostOptions } from "../../../src/demo/code-host/types.ts";
 import { cleanEnvironment, type Daemon, removeTemporaryFolders, runSteward, startDaemon, temporaryFolder } from "../../contract/daemon.ts";
 import { configure, startCodeHost, startVault, type VaultAnswer, type VaultDaemon, vaultRequest } from "../../contract/vault.ts";
+import { LAUNCHER } from "../../support/launcher.ts";
 
 const KILLS = process.env["STEWARD_TEST_LONG"] === undefined ? 5 : 50;
 const ROOT_LINE = /root token[^:]*: (\S+)/;
@@ -32,7 +33,7 @@ const lookup = async (vault: VaultDaemon, id: string): Promise<number> => (await
 
 /** A start that nobody waits for. */
 function launch(file: string): { readonly child: ChildProcess; readonly lines: () => readonly string[] } {
-  const child = spawn(join(import.meta.dirname, "../../../bin/steward"), ["-config", file], { env: { ...cleanEnvironment }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(LAUNCHER, ["-config", file], { env: { ...cleanEnvironment }, stdio: ["ignore", "ignore", "pipe"] });
   let text = "";
   child.stderr.setEncoding("utf8").on("data", (part: string) => (text += part));
   return { child, lines: () => text.split("\n") };
