@@ -29,6 +29,7 @@ function readManifest(folder: string): Manifest {
 
 function describe(folder: string): string {
   const { name = "", version = "", license = "" } = readManifest(folder);
-  const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file)).sort().map((file) => readFileSync(join(folder, file), "utf8").trim());
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && /^(licen[cs]e|notice)/i.test(entry.name));
+  const texts = files.map((file) => readFileSync(join(folder, file.name), "utf8").trim()).sort();
   return [`${name} ${version}, ${license}`, ...texts].join("\n\n") + "\n";
 }
