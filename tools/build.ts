@@ -26,7 +26,7 @@ async function build(): Promise<void> {
   const modules = await bundleSources(root, made);
   copyPackages(root, made, UNBUNDLED);
   copyNode(root, made);
-  for (const path of ["bin", "LICENSE"]) cpSync(join(root, path), join(made, path), { recursive: true });
+  for (const path of ["bin", "LICENSE", "README.md", "CHANGELOG.md", "docs", "deploy"]) cpSync(join(root, path), join(made, path), { recursive: true });
   writeFileSync(join(made, "LICENSES-OF-PACKAGES.txt"), licenceText(modules));
   // Last: its time is the tree's.
   writeFileSync(join(made, "package.json"), manifest());

@@ -1,0 +1,48 @@
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cleanEnvironment, rest, watchStart } from "../contract/daemon.ts";
+import { RUNS_SOURCES } from "../support/launcher.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+describe.skipIf(RUNS_SOURCES)("the built tree, copied away from the clone", () => {
+  const parent = mkdtempSync(join(tmpdir(), "steward-test-"));
+  const copy = join(parent, "a b 100% c# what?");
+  beforeAll(() => cpSync(join(root, "dist"), copy, { recursive: true }));
+  afterAll(() => rmSync(parent, { recursive: true }));
+
+  const run = (...args: string[]): string => execFileSync(join(copy, "bin/steward"), args, { env: cleanEnvironment, cwd: parent, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+
+  it("names the version and the commit it was built from", () => {
+    expect(run("version")).toMatch(/^steward \d+\.\d+\.\d+\ncommit {2}[0-9a-f]{40}\n/);
+  });
+
+  it("holds no sources, types or manuals, and the licence of every package in it", () => {
+    const files = readdirSync(copy, { recursive: true, encoding: "utf8" });
+    expect(files.filter((file) => /\.ts$|^node_modules\/.*\.(c|h|cpp|map|md)$/.test(file))).toEqual([]);
+    const licences = readFileSync(join(copy, "LICENSES-OF-PACKAGES.txt"), "utf8");
+    for (const name of ["undici", "@bufbuild/protobuf", "pino", "preact", "yaml"]) expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
+    expect(existsSync(join(copy, "LICENSE"))).toBe(true);
+  });
+
+  it("runs the daemon: threads, stores, pages and pool tasks come from the copy alone", async () => {
+    const state = join(parent, "state");
+    const child = spawn(join(copy, "bin/steward"), ["-demo"], {
+      env: { ...cleanEnvironment, STEWARD_STATE__DIRECTORY: state, STEWARD_GATEWAY__LISTEN: "127.0.0.1:0" }, cwd: parent, stdio: ["ignore", "pipe", "pipe"],
+    });
+    const daemon = await watchStart(child);
+    try {
+      await expect.poll(async () => (await rest(daemon, "GET", "/api/v1/duplicates?limit=1")).json.meta?.total ?? 0).toBeGreaterThan(0);
+      const page = await rest(daemon, "GET", "/");
+      expect(page.status).toBe(200);
+      const [script = ""] = /\/assets\/landing\.[^"]+\.js/.exec(page.text) ?? [];
+      expect((await rest(daemon, "GET", script)).status).toBe(200);
+      await expect.poll(async () => (await rest(daemon, "GET", "/api/status.json")).json?.devices?.length ?? 0).toBe(25);
+    } finally {
+      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    }
+  });
+});
