@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Each takes its arguments' defaults; one that is not in this tree is left out. */
-const BENCHES = ["kernel-state.ts", "kernel-gateway.ts", "telemetry.ts", "json.ts", "projection.ts"];
+const BENCHES = ["kernel-state.ts", "kernel-gateway.ts", "telemetry.ts", "json.ts"];
 
 async function run(file: string): Promise<number> {
   const child = spawn(process.execPath, [...process.execArgv, file], { stdio: "inherit" });

@@ -1,5 +1,5 @@
 /** One request for each operation, as a person would type it. A test sends every one of them to a running daemon. */
-import type { OpenApi, Operation } from "./openapi.ts";
+import type { Operation } from "./openapi.ts";
 
 /** A request. Path variables stay in braces: only a living system has ids. */
 export interface Example {
@@ -15,11 +15,6 @@ export function exampleOf(verb: string, path: string, operation: Operation): Exa
   const query = operation.parameters.filter((each) => each.in === "query" && each.required).map(({ name }) => `${encodeURIComponent(name)}={${name}}`);
   const body = operation.requestBody?.content["application/json"]?.example;
   return { verb: verb.toUpperCase(), path: path + (query.length === 0 ? "" : `?${query.join("&")}`), body: body === undefined ? undefined : JSON.stringify(body) };
-}
-
-/** The examples of all rpcs of a document, in its order. */
-export function examplesOf(document: OpenApi): readonly Example[] {
-  return Object.entries(document.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => exampleOf(verb, path, operation)));
 }
 
 /** Stands for the address in a command line. */

@@ -10,12 +10,10 @@ const NAME = /^[a-zA-Z][\w:.-]*$/;
 /** Deeper is a mistake of ours. */
 const MAX_DEPTH = 200;
 
-/** Writes a view. Throws an assertion for what a page may not hold: raw markup, inline scripts and styles, handlers. */
-export function renderHtml(view: View | readonly View[]): string {
-  return [...renderPieces(view)].join("");
-}
-
-/** The same in pieces: what stands before each part that is made later, and then that part. */
+/**
+ * Writes a view in pieces: what stands before each part that is made later, and then that part. Throws an assertion for what a page may
+ * not hold: raw markup, inline scripts and styles, handlers.
+ */
 export function* renderPieces(view: View | readonly View[]): Generator<string, void, undefined> {
   const out: string[] = [];
   for (const _ of write(view, out, 0)) yield out.splice(0).join("");

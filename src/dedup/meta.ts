@@ -42,11 +42,6 @@ export function setMetaNumber(tx: Tx, name: MetaNumber, value: number | undefine
   else tx.put(meta, name, create(MetaRowSchema, { number: value }));
 }
 
-/** A text, or undefined when it was never set. */
-export function metaText(snapshot: Snapshot, name: MetaText): string | undefined {
-  return snapshot.get(meta, name)?.text;
-}
-
 /** Sets a text; undefined forgets it. */
 export function setMetaText(tx: Tx, name: MetaText, value: string | undefined): void {
   if (value === undefined) tx.delete(meta, name);

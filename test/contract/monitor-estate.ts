@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { startHeadscale } from "../../src/demo/headscale/headscale.ts";
-import type { Headscale } from "../../src/demo/headscale/types.ts";
+import { startHeadscale } from "../support/headscale/headscale.ts";
+import type { Headscale } from "../support/headscale/types.ts";
 import { startNodeAgents, type NodeAgents } from "../../src/demo/network/agents.ts";
 import { createNetwork } from "../../src/demo/network/network.ts";
 import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/demo/control-plane/faults.ts";
-import { startHeadscale } from "../../src/demo/headscale/headscale.ts";
+import { startHeadscale } from "../support/headscale/headscale.ts";
 import { createNetwork } from "../../src/demo/network/network.ts";
 import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";
 import { systemIds } from "../../src/kernel/base/ids.ts";

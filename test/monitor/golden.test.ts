@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startHeadscale } from "../../src/demo/headscale/headscale.ts";
+import { startHeadscale } from "../support/headscale/headscale.ts";
 import { startNodeAgents } from "../../src/demo/network/agents.ts";
 import { createNetwork } from "../../src/demo/network/network.ts";
 import { startTailscale } from "../../src/demo/tailscale/tailscale.ts";

@@ -1,5 +1,5 @@
 /** Networks for a stage: every collector on, the simulators' credentials, intervals as a test wants them. */
-import type { Headscale } from "../../src/demo/headscale/types.ts";
+import type { Headscale } from "../support/headscale/types.ts";
 import type { Tailscale } from "../../src/demo/tailscale/types.ts";
 import type { CollectorOptions, HttpOptions, NetworkOptions } from "../../src/monitor/options.ts";
 import { deviceDefaults, networkOptions } from "./collectors/harness.ts";

@@ -6,18 +6,7 @@ const root = join(import.meta.dirname, "../..");
 
 /** What no module imports and why it is there all the same. A helper that only its test calls proves nothing about the daemon. */
 const known: Readonly<Record<string, string>> = {
-  "src/demo/headscale/headscale.ts startHeadscale": "the simulated control plane of tests",
-  "src/kernel/jobs/define-job.ts defineJob": "declares kinds of jobs; the daemon's own are literals",
-  "src/kernel/wire/style.ts enumOf": "reads enums for tests of the mapping",
   "src/kernel/wire/read.ts readMessage": "reads a whole message for tests of the mapping",
-  "src/kernel/state/projection.ts openProjection": "opens a list over a table; the daemon fills its lists itself",
-  "src/kernel/state/migrate.ts rewriteRows": "for the first migration that rewrites rows",
-  "src/kernel/client/paging.ts byPageNumber": "for upstreams that count pages",
-  "src/dedup/meta.ts metaText": "reads what setMetaText stores",
-  "src/dedup/groups/steps.ts runAtOnce": "runs a stepwise computation in one go, for tests",
-  "gateway/web/render.ts renderHtml": "renders without streaming, for tests",
-  "gateway/web/landing/read-status.ts readStatus": "the status document from its message, for tests",
-  "gateway/describe/examples.ts examplesOf": "the examples of a document, run by tests",
 };
 
 /** The text without comments, which name things that they do not use. */

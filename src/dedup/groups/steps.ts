@@ -16,14 +16,6 @@ export interface SliceOptions {
   readonly sliceMs?: number;
 }
 
-/** Runs to the end without a pause. */
-export function runAtOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
 /** Runs in slices with other work between them. Rejects with the signal's reason when that fires. */
 export async function runInSlices<T>(steps: Steps<T>, options: SliceOptions): Promise<T> {
   const pause = createPause(options);

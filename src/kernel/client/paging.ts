@@ -1,13 +1,5 @@
-/** How lists name their next page: a page number until `next` is null, or a Link header. */
-import type { NextPage, Page, Query } from "./types.ts";
-
-/** Counts pages in a parameter until the member `next` beside the list is null or missing. The address in it is not followed. */
-export function byPageNumber(parameter: string): (page: Page) => NextPage | undefined {
-  return (page) => {
-    const next = page.beside.get("next");
-    return next === undefined || next === null ? undefined : { query: { [parameter]: page.number + 1 } satisfies Query };
-  };
-}
+/** How lists name their next page. */
+import type { NextPage, Page } from "./types.ts";
 
 /** Follows `Link: <…>; rel="next"` (RFC 8288). */
 export function byLink(page: Page): NextPage | undefined {

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { JobRow } from "../../gen/steward/state/v1/jobs_pb.ts";
 import type { Env, Tx } from "../state/types.ts";
-import type { AnyJobType } from "./define-job.ts";
+import type { AnyJobType } from "./types.ts";
 import { jobs } from "./job-row.ts";
 import { createNotes } from "./notes.ts";
 import type { Notes } from "./notes.ts";

@@ -9,7 +9,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { JobRow } from "../../gen/steward/state/v1/jobs_pb.ts";
 import type { AnyTable, Tx } from "../state/types.ts";
-import type { AnyJobType } from "./define-job.ts";
+import type { AnyJobType } from "./types.ts";
 import { isActive, jobs, newRow, overdue, showRow } from "./job-row.ts";
 import { createJobRun, updateRunning } from "./job-run.ts";
 import type { JobRun } from "./job-run.ts";
@@ -39,6 +39,12 @@ export function createJobs(options: JobsOptions, types: readonly AnyJobType[]): 
   return new EnvJobs(options, types);
 }
 
+/** Otherwise progress would stop short of the end, or pass it. */
+function assertWhole(type: string, phases: Readonly<Record<string, number>>): void {
+  const sum = Object.values(phases).reduce((total, share) => total + share, 0);
+  assert(Math.abs(sum - 1) < 1e-9, `the phases of ${type} add up to 1 and not to ${sum}`);
+}
+
 class EnvJobs implements Jobs {
   readonly #options: JobsOptions;
   readonly #types: ReadonlyMap<string, AnyJobType>;
@@ -51,6 +57,7 @@ class EnvJobs implements Jobs {
     this.#options = options;
     this.#types = new Map(types.map((type) => [type.type, type]));
     assert(this.#types.size === types.length, "every kind of job has a name of its own");
+    for (const { type, phases } of types) assertWhole(type, phases);
     this.#watchers = createWatchers(options.clock);
     this.#lastSeq = options.env.read((snapshot) => {
       const newest = snapshot.find(jobs, "order", []).at(-1);

@@ -3,7 +3,7 @@ import type { Env, Tx, ValueCodec } from "../state/types.ts";
 
 export type JobStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
-/** A kind of job, declared once by `defineJob`. */
+/** A kind of job. */
 export interface JobType<I, R> {
   readonly type: string;
   readonly input: ValueCodec<I>;
@@ -16,6 +16,9 @@ export interface JobType<I, R> {
   /** Returns the result, a JSON value. */
   run(job: JobContext<I>): Promise<R>;
 }
+
+/** A kind of job whatever it takes and gives. */
+export type AnyJobType = JobType<unknown, unknown>;
 
 /** What a running job sees. */
 export interface JobContext<I> {

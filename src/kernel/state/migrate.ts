@@ -8,12 +8,9 @@ import type { Log } from "../base/log.ts";
 import { FORMAT, IDENTITY, MIGRATION } from "./house.ts";
 import type { Identity, MigrationRow } from "./house.ts";
 import type { LmdbFile } from "./lmdb-file.ts";
-import { MAX_CHANGE_BYTES } from "./transaction.ts";
-import type { EnvSpec, KeyPart, Migration, Table, Tx } from "./types.ts";
+import type { EnvSpec, KeyPart, Migration } from "./types.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-const CHUNK_ROWS = 128;
-const CHUNK_BYTES = MAX_CHANGE_BYTES / 4;
 
 /** What a migration works with. */
 export interface MigrateDeps {
@@ -66,33 +63,4 @@ async function runChunk({ queue, version }: MigrateDeps, name: string, migration
     else tx.putHouse(MIGRATION, { from: migration.from, cursor: next } satisfies MigrationRow);
     return next;
   });
-}
-
-/**
- * A migration that rewrites every row of a table: read in the old shape, put in the new one, left out when `convert` gives
- * undefined. Indexes follow, so this is also how an index is added. The keys stay; both tables may have the same name.
- */
-export function rewriteRows<K, A, B>(from: number, old: Table<K, A>, now: Table<K, B>, convert: (row: A, key: K) => B | undefined): Migration {
-  return {
-    from, tables: [old],
-    step(tx, cursor) {
-      let bytes = 0;
-      let rows = 0;
-      for (const [key, row] of tx.range(old, cursor === undefined ? {} : { start: cursor })) {
-        const fresh = convert(row, key);
-        const size = fresh === undefined ? 0 : now.value.write(fresh).length;
-        if (rows === CHUNK_ROWS || (rows > 0 && bytes + size > CHUNK_BYTES)) return old.key.toParts(key);
-        replace(tx, { old, now, key, fresh });
-        bytes += size;
-        rows += 1;
-      }
-      return undefined;
-    },
-  };
-}
-
-// The old shape takes the old index entries along; the new one then finds no row that it could not read.
-function replace<K, A, B>(tx: Tx, { old, now, key, fresh }: { old: Table<K, A>; now: Table<K, B>; key: K; fresh: B | undefined }): void {
-  tx.delete(old, key);
-  if (fresh !== undefined) tx.put(now, key, fresh);
 }

@@ -3,7 +3,6 @@
  * is that of the file which declares the message it stands in: a message looks the same wherever it is nested.
  */
 import { create, getOption, type DescEnum, type DescEnumValue, type DescField, type DescFile, type DescMessage } from "@bufbuild/protobuf";
-import type { GenEnum } from "@bufbuild/protobuf/codegenv2";
 import { FieldStyleSchema, Case, Dialect, Unset, field as fieldOption, json_value as jsonValueOption, schema_version as schemaVersionOption, style as styleOption } from "../../gen/steward/options/v1/options_pb.ts";
 import type { FieldStyle } from "../../gen/steward/options/v1/options_pb.ts";
 import { assert } from "../base/errors.ts";
@@ -74,13 +73,6 @@ export function enumTexts(desc: DescEnum): EnumTexts {
     assert(numbers.size === known.length, `two values of ${desc.typeName} have the same JSON text`);
     return { texts: new Map([...numbers].map(([text, number]) => [number, text])), numbers, unset: zero?.number };
   });
-}
-
-/** The value of an enum by its JSON text. Throws an assertion when it has none: the text is our own, never a client's. */
-export function enumOf<E extends number>(desc: GenEnum<E>, text: string): E {
-  const number = enumTexts(desc).numbers.get(text);
-  assert(number !== undefined, `${desc.typeName} has no value for ${JSON.stringify(text)}`);
-  return number as E;
 }
 
 /** The version of a document's shape: what it carries as `schema_version`. */

@@ -2,7 +2,7 @@ import { array, assert, infiniteStream, integer, nat, property, record, tuple, u
 import { describe, expect, it } from "vitest";
 import type { FoundGroup } from "../../../src/dedup/groups/graph.ts";
 import { groupSteps, PAIR_LIMIT } from "../../../src/dedup/groups/graph.ts";
-import { runAtOnce } from "../../../src/dedup/groups/steps.ts";
+import { runAtOnce } from "./run-at-once.ts";
 import type { GraphInput, TextEdge } from "../../../src/dedup/groups/vertices.ts";
 
 /** An edge whose scores all follow from one number. */

@@ -2,7 +2,7 @@ import { array, assert as check, boolean, integer, property, record, uniqueArray
 import { describe, expect, it } from "vitest";
 import type { Identities, KnownGroup } from "../../../src/dedup/groups/identity.ts";
 import { identitySteps, newGroupId } from "../../../src/dedup/groups/identity.ts";
-import { runAtOnce } from "../../../src/dedup/groups/steps.ts";
+import { runAtOnce } from "./run-at-once.ts";
 
 function known(id: string, members: readonly number[], state: Partial<KnownGroup> = {}): KnownGroup {
   return { id, members, decided: false, rejected: false, ...state };

@@ -3,7 +3,7 @@ import { newDecision } from "../../../src/dedup/groups/decision.ts";
 import type { FoundGroup } from "../../../src/dedup/groups/graph.ts";
 import { groupSteps } from "../../../src/dedup/groups/graph.ts";
 import { groupRow, memberPairs, primaryOf, withoutMember } from "../../../src/dedup/groups/row.ts";
-import { runAtOnce } from "../../../src/dedup/groups/steps.ts";
+import { runAtOnce } from "./run-at-once.ts";
 import type { GroupRow } from "../../../src/gen/steward/state/v1/dedup_pb.ts";
 
 /** Texts {10, 30}, {20}, {40}: the first like both others. */

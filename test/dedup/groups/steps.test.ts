@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import type { Steps } from "../../../src/dedup/groups/steps.ts";
-import { runAtOnce, runInSlices, sortSteps } from "../../../src/dedup/groups/steps.ts";
+import { runInSlices, sortSteps } from "../../../src/dedup/groups/steps.ts";
+import { runAtOnce } from "./run-at-once.ts";
 
 function* endless(): Steps<number> {
   for (;;) yield;

@@ -1,8 +1,8 @@
 /** What tests of the simulated control planes share: a clock that stands still, started simulators that end with the test, and a client. */
 import { request, type IncomingHttpHeaders } from "node:http";
 import { onTestFinished } from "vitest";
-import { startHeadscale } from "../../../src/demo/headscale/headscale.ts";
-import type { Headscale, HeadscaleOptions } from "../../../src/demo/headscale/types.ts";
+import { startHeadscale } from "../../support/headscale/headscale.ts";
+import type { Headscale, HeadscaleOptions } from "../../support/headscale/types.ts";
 import { startTailscale } from "../../../src/demo/tailscale/tailscale.ts";
 import type { Tailscale, TailscaleOptions } from "../../../src/demo/tailscale/types.ts";
 import { systemClock, type Clock } from "../../../src/kernel/base/clock.ts";

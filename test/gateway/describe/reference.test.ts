@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { curlOf, examplesOf, type Example } from "../../../gateway/describe/examples.ts";
+import { curlOf, exampleOf, type Example } from "../../../gateway/describe/examples.ts";
 import type { JsonSchema } from "../../../gateway/describe/json-schema.ts";
 import type { OpenApi } from "../../../gateway/describe/openapi.ts";
 import { escapeHtml } from "../../../gateway/web/render.ts";
@@ -23,6 +23,11 @@ afterAll(async () => {
   await daemon.stop();
   removeTemporaryFolders();
 });
+
+/** Of all operations, in the document's order. */
+function examplesOf({ paths }: OpenApi): Example[] {
+  return Object.entries(paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => exampleOf(verb, path, operation)));
+}
 
 describe("the page", () => {
   it("stands in the frame of all pages, under their policy, and asks for nothing from elsewhere", () => {

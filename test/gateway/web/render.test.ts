@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { h } from "preact";
 import { describe, expect, it } from "vitest";
 import { html, type Child, type View } from "../../../gateway/web/html.ts";
-import { escapeHtml, renderHtml, renderPieces } from "../../../gateway/web/render.ts";
+import { escapeHtml, renderPieces } from "../../../gateway/web/render.ts";
+import { renderHtml } from "./render-html.ts";
 
 /** As a parser of HTML reads character references. */
 function unescape(text: string): string {

@@ -1,11 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
 import { failureOf } from "../../../src/kernel/client/failure.ts";
-import { byLink, byPageNumber } from "../../../src/kernel/client/paging.ts";
-import type { Client, ListRequest } from "../../../src/kernel/client/types.ts";
+import { byLink } from "../../../src/kernel/client/paging.ts";
+import type { Client, ListRequest, NextPage, Page } from "../../../src/kernel/client/types.ts";
 import { createTestClient, createUpstream, forever, retry, sendJson } from "./upstream.ts";
 
-const list: ListRequest = { operation: "documents", path: "/documents", query: { page_size: 2 }, at: ["results"], next: byPageNumber("page"), maxPages: 10 };
+/** The next page by its number, until `next` is null or missing. */
+function byPageNumber({ beside, number }: Page): NextPage | undefined {
+  const next = beside.get("next");
+  return next === undefined || next === null ? undefined : { query: { page: number + 1 } };
+}
+
+const list: ListRequest = { operation: "documents", path: "/documents", query: { page_size: 2 }, at: ["results"], next: byPageNumber, maxPages: 10 };
 
 async function all(client: Client, request: ListRequest = list): Promise<unknown[]> {
   const elements: unknown[] = [];

@@ -17,6 +17,12 @@ function gate<T = void>(): PromiseWithResolvers<T> {
   return Promise.withResolvers<T>();
 }
 
+describe("a kind of job", () => {
+  it("has phases that add up to the whole, or no jobs are made", async () => {
+    await expect(openJobs(temporaryFolder(), jobType(() => Promise.resolve(), { phases: { a: 0.5 } }))).rejects.toThrow("the phases of test add up to 1 and not to 0.5");
+  });
+});
+
 describe("a job", () => {
   it("goes from pending through running to completed, with its result as JSON", async () => {
     const type = jobType(async (job) => {

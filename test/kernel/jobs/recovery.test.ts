@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { systemIds } from "../../../src/kernel/base/ids.ts";
 import { createJobs, jobTables } from "../../../src/kernel/jobs/jobs.ts";
-import type { AnyJobType } from "../../../src/kernel/jobs/define-job.ts";
+import type { AnyJobType } from "../../../src/kernel/jobs/types.ts";
 import type { Jobs } from "../../../src/kernel/jobs/types.ts";
 import { createStateFactory } from "../../../src/kernel/state/state-factory.ts";
 import type { Env } from "../../../src/kernel/state/types.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../src/kernel/base/errors.ts";
-import { rewriteRows } from "../../../src/kernel/state/migrate.ts";
+import { rewriteRows } from "./fixtures/rewrite-rows.ts";
 import type { Migration } from "../../../src/kernel/state/types.ts";
 import { bookV1, bookV2, booksV1, booksV2, booksV3, fillBooks, toV2, toV3 } from "./fixtures/books.ts";
 import { openEnv, temporaryFolder } from "./fixtures/tables.ts";

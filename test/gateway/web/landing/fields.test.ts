@@ -2,10 +2,10 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { landing } from "../../../../gateway/web/landing/landing.ts";
 import type { StatusJson } from "../../../../gateway/web/landing/status.ts";
-import { renderHtml } from "../../../../gateway/web/render.ts";
 import { StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { jsonName } from "../../../../src/kernel/wire/style.ts";
 import { fullStatus, healthyStatus, house, NOW, offStatus } from "../fixtures/status.ts";
+import { renderHtml } from "../render-html.ts";
 
 type Path = readonly (string | number)[];
 

@@ -1,11 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { pageAssets } from "../../../../gateway/web/assets.ts";
-import { parseStatus, readStatus } from "../../../../gateway/web/landing/read-status.ts";
+import { parseStatus } from "../../../../gateway/web/landing/read-status.ts";
 import { landingRoutes, type LandingDeps } from "../../../../gateway/web/landing/route.ts";
+import { GetStatusResponseSchema, StatusService } from "../../../../src/gen/steward/monitor/v1/status_service_pb.ts";
 import { Health, StatusSchema } from "../../../../src/gen/steward/monitor/v1/status_pb.ts";
 import { systemClock } from "../../../../src/kernel/base/clock.ts";
 import { Secret } from "../../../../src/kernel/base/secret.ts";
+import { writeRestJson } from "../../../../src/kernel/wire/rest-json.ts";
 import { createManualClock } from "../../../kernel/supervisor/manual-clock.ts";
 import { startGateway } from "../../start-gateway.ts";
 import { fullStatus, healthyStatus, house } from "../fixtures/status.ts";
@@ -133,7 +135,7 @@ describe("the landing page's route", () => {
 describe("the status of a page", () => {
   it("is what REST answers with, from the message or from its bytes", () => {
     const message = create(StatusSchema, { schemaVersion: 1, health: Health.DEGRADED, healthReasons: ["x"], refreshMs: 5000 });
-    expect(readStatus(message)).toMatchObject({ schema_version: 1, health: "degraded", health_reasons: ["x"], refresh_ms: 5000 });
+    expect(parseStatus(writeRestJson(StatusService.method.getStatus, create(GetStatusResponseSchema, { status: message })))).toMatchObject({ schema_version: 1, health: "degraded", health_reasons: ["x"], refresh_ms: 5000 });
     expect(parseStatus(new TextEncoder().encode('{"provider":"tailscale"}'))).toEqual({ provider: "tailscale" });
   });
 });

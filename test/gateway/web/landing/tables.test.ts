@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { deviceTable } from "../../../../gateway/web/landing/devices.ts";
 import { landing, PANELS } from "../../../../gateway/web/landing/landing.ts";
 import type { Device } from "../../../../gateway/web/landing/status-collection.ts";
-import { renderHtml } from "../../../../gateway/web/render.ts";
 import { fullStatus, house, NOW } from "../fixtures/status.ts";
+import { renderHtml } from "../render-html.ts";
 
 const nowMs = Date.parse(NOW);
 

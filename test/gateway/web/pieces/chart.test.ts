@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { outcomes, sparkline, timeSeries } from "../../../../gateway/web/pieces/chart.ts";
-import { renderHtml } from "../../../../gateway/web/render.ts";
+import { renderHtml } from "../render-html.ts";
 
 describe("a line", () => {
   it("stays inside its box whatever the values are", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PageState } from "../../../../gateway/web/page-state.ts";
 import { MAX_ROWS, PAGE_ROWS, selectRows, table, type TableOptions } from "../../../../gateway/web/pieces/table.ts";
-import { renderHtml } from "../../../../gateway/web/render.ts";
+import { renderHtml } from "../render-html.ts";
 
 interface Row { readonly name: string; readonly size: number }
 

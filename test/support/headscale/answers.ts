@@ -1,5 +1,5 @@
 /** The wording of refusals in both flavours: problem documents, or those of a gRPC gateway. */
-import type { Reply } from "../control-plane/reply.ts";
+import type { Reply } from "../../../src/demo/control-plane/reply.ts";
 import type { Flavour } from "./types.ts";
 
 /** Why something failed, in the words of both flavours. */

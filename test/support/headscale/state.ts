@@ -1,7 +1,7 @@
 /** What has happened to nodes since the server was started, on top of what the network does by itself. */
-import { StewardError } from "../../kernel/base/errors.ts";
-import type { Device } from "../network/devices.ts";
-import type { Network } from "../network/network.ts";
+import { StewardError } from "../../../src/kernel/base/errors.ts";
+import type { Device } from "../../../src/demo/network/devices.ts";
+import type { Network } from "../../../src/demo/network/network.ts";
 
 /** A node as the server knows it at one instant. */
 export interface Node {

@@ -1,6 +1,6 @@
 /** One request after its fault: who asks, and what the server answers in its flavour. */
-import { headerOf, json, type Call, type Reply } from "../control-plane/reply.ts";
-import type { Ids } from "../../kernel/base/ids.ts";
+import { headerOf, json, type Call, type Reply } from "../../../src/demo/control-plane/reply.ts";
+import type { Ids } from "../../../src/kernel/base/ids.ts";
 import { NO_PAGE, v2Trouble, type Answers } from "./answers.ts";
 import { nodeObject } from "./nodes.ts";
 import { ROUTES, type Operation } from "./operations.ts";

@@ -1,6 +1,6 @@
 /** The part of the vendor's v2 that the development flavour has, with its own habits: no domain in names, nothing for what is empty. */
 import { createHash } from "node:crypto";
-import type { Person } from "../network/users.ts";
+import type { Person } from "../../../src/demo/network/users.ts";
 import { keyIdOf, membersOf, userId, type PreAuthKey, type Wire } from "./people.ts";
 import type { Node } from "./state.ts";
 import { ZERO_TIME } from "./times.ts";

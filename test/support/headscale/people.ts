@@ -1,8 +1,8 @@
 /** Users and keys on Headscale's wire. Ids are decimal text; what is absent is empty text or null. */
-import type { Ids } from "../../kernel/base/ids.ts";
-import type { Network } from "../network/network.ts";
-import type { Person } from "../network/users.ts";
-import type { Machine } from "../network/roster.ts";
+import type { Ids } from "../../../src/kernel/base/ids.ts";
+import type { Network } from "../../../src/demo/network/network.ts";
+import type { Person } from "../../../src/demo/network/users.ts";
+import type { Machine } from "../../../src/demo/network/roster.ts";
 import type { Times } from "./times.ts";
 import { ZERO_TIME } from "./times.ts";
 import type { Flavour, HeadscaleKey } from "./types.ts";

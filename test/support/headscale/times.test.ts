@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createTimes } from "../../../src/demo/headscale/times.ts";
+import { createTimes } from "./times.ts";
 
 const AT_MS = Date.UTC(2026, 10, 21, 23, 59, 59, 120);
 

@@ -1,6 +1,6 @@
 /** What happens to nodes over time, as it was observed on real servers. */
 import { describe, expect, it } from "vitest";
-import { benchHeadscale, type HeadscaleBench } from "../control-plane/support.ts";
+import { benchHeadscale, type HeadscaleBench } from "../../demo/control-plane/support.ts";
 
 interface NodeObject {
   readonly id: string;

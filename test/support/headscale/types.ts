@@ -1,6 +1,6 @@
 /** How a simulated Headscale is set up, and what tests may do to it. */
-import type { ControlPlane, ControlPlaneDeps } from "../control-plane/server.ts";
-import type { Network } from "../network/network.ts";
+import type { ControlPlane, ControlPlaneDeps } from "../../../src/demo/control-plane/server.ts";
+import type { Network } from "../../../src/demo/network/network.ts";
 import type { Operation } from "./operations.ts";
 
 /** What users run today (0.29.2, a gRPC gateway), or what becomes 0.30 (a plain HTTP API with a part of v2). */

@@ -1,5 +1,5 @@
 /** What can be asked of the simulated Headscale. */
-import { createRoutes, type RouteLine, type Routes } from "../routes.ts";
+import { createRoutes, type RouteLine, type Routes } from "../../../src/demo/routes.ts";
 
 /** The operations, by the names that faults and counters use. `v2_…` exist in the development flavour only. */
 export type Operation =

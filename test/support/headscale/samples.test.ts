@@ -1,7 +1,7 @@
 /** Answers of both flavours against answers of real servers: members, their order, their types, and where null may stand. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { benchHeadscale } from "../control-plane/support.ts";
+import { benchHeadscale } from "../../demo/control-plane/support.ts";
 import { beyond, shapeOf } from "./shape.ts";
 
 const sample = (name: string): string => readFileSync(new URL(`samples/${name}`, import.meta.url), "utf8");

@@ -3,8 +3,8 @@
  * was measured on both, down to the order of members, the text of times and the bodies of errors. Its network is the one that the
  * Tailscale simulator shows, with what restarts, expiries and log-outs do on top.
  */
-import { startControlPlane } from "../control-plane/server.ts";
-import { createNetwork, type Network } from "../network/network.ts";
+import { startControlPlane } from "../../../src/demo/control-plane/server.ts";
+import { createNetwork, type Network } from "../../../src/demo/network/network.ts";
 import { createAnswers } from "./answers.ts";
 import { ROUTES, type Operation } from "./operations.ts";
 import { newApiKey } from "./people.ts";

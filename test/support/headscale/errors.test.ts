@@ -1,8 +1,8 @@
 /** Refusals of both flavours against those of real servers, as far as reading goes: status, type and body of each. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ask, benchHeadscale } from "../control-plane/support.ts";
-import type { PolicyMode } from "../../../src/demo/headscale/types.ts";
+import { ask, benchHeadscale } from "../../demo/control-plane/support.ts";
+import type { PolicyMode } from "./types.ts";
 
 interface Measured {
   readonly server: string;

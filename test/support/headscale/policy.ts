@@ -1,8 +1,8 @@
 /** The policy on Headscale's wire: where it is kept decides what is answered. */
-import { startOf, turnAt } from "../network/cycle.ts";
-import type { Network } from "../network/network.ts";
-import { POLICY_CYCLE } from "../network/policy.ts";
-import type { Reply } from "../control-plane/reply.ts";
+import { startOf, turnAt } from "../../../src/demo/network/cycle.ts";
+import type { Network } from "../../../src/demo/network/network.ts";
+import { POLICY_CYCLE } from "../../../src/demo/network/policy.ts";
+import type { Reply } from "../../../src/demo/control-plane/reply.ts";
 import type { Answers } from "./answers.ts";
 import { membersOf } from "./people.ts";
 import { ZERO_TIME, type Times } from "./times.ts";
