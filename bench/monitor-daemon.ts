@@ -4,9 +4,9 @@
  */
 import { BroadcastChannel } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
-import { configureDaemon, daemonSchema } from "../src/commands/configuration.ts";
-import { monitorOptionsOf, placeMonitor } from "../src/commands/monitor.ts";
-import { createHouseTelemetry } from "../src/commands/telemetry.ts";
+import { configureDaemon, daemonSchema } from "../src/daemon/configuration.ts";
+import { monitorOptionsOf, placeMonitor } from "../src/daemon/monitor.ts";
+import { createHouseTelemetry } from "../src/daemon/telemetry.ts";
 import { systemClock } from "../src/kernel/base/clock.ts";
 import { systemIds } from "../src/kernel/base/ids.ts";
 import { createLog } from "../src/kernel/base/log.ts";

@@ -2,8 +2,9 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { parseArguments, type DaemonArguments, type Invocation } from "./commands/arguments.ts";
-import { endProcess } from "./commands/end-process.ts";
+import { parseArguments, type Invocation } from "./commands/arguments.ts";
+import type { DaemonArguments } from "./daemon/configuration.ts";
+import { endProcess } from "./daemon/end-process.ts";
 import { makeFolder } from "./kernel/base/folder.ts";
 import { toStewardError, type StewardError } from "./kernel/base/errors.ts";
 import { createStopSignals } from "./kernel/supervisor/stop-signals.ts";
@@ -21,12 +22,12 @@ const output = {
 async function run(invocation: Invocation): Promise<number> {
   switch (invocation.command) {
     case "version": {
-      const { stewardVersion } = await import("./commands/version.ts");
+      const { stewardVersion } = await import("./daemon/version.ts");
       process.stdout.write(`${stewardVersion()}\n`);
       return 0;
     }
     case "version-report": {
-      const { versionReport } = await import("./commands/version.ts");
+      const { versionReport } = await import("./daemon/version.ts");
       process.stdout.write(versionReport());
       return 0;
     }
@@ -87,17 +88,17 @@ async function serveDaemon(options: DaemonArguments): Promise<number> {
   // Before anything else: a signal while modules load is a wish to stop, too. Heard to the end: one that comes while the
   // last output is written must not change how the process ends.
   const signals = createStopSignals(process);
-  const { configureDaemon } = await import("./commands/configuration.ts");
+  const { configureDaemon } = await import("./daemon/configuration.ts");
   const { withFoundFile } = await import("./commands/config-search.ts");
   const configuration = configureDaemon(withFoundFile(options, process.env), process.env);
   keepCompiledCode(configuration.stateRoot);
   // The launcher's bound of short-lived objects is the main thread's. Left standing, it would go over what other threads say of theirs.
   setFlagsFromString("--max-semi-space-size=0");
-  const { serve } = await import("./commands/serve.ts");
+  const { serve } = await import("./daemon/serve.ts");
   try {
     return await serve(configuration, signals, end);
   } catch (thrown) {
-    const { describeDemoStartError } = await import("./commands/demo-start-error.ts");
+    const { describeDemoStartError } = await import("./daemon/demo/start-error.ts");
     throw describeDemoStartError(thrown, configuration, { environment: process.env, directory: process.cwd(), program: import.meta.filename });
   }
 }

@@ -13,7 +13,7 @@ import { messageSchema, type JsonSchema } from "../gateway/describe/json-schema.
 import { openApi, type Comments, type Server } from "../gateway/describe/openapi.ts";
 import { methodTable, type MethodTable } from "../gateway/methods.ts";
 import { method as methodOption } from "../src/gen/steward/options/v1/options_pb.ts";
-import { METRICS_ROUTE } from "../src/commands/telemetry.ts";
+import { METRICS_ROUTE } from "../src/daemon/telemetry.ts";
 import { JOB_PROGRESS_ROUTE } from "../src/dedup/api/jobs.ts";
 import type { PlainRoute } from "../src/kernel/service.ts";
 import { restMessage } from "../src/kernel/wire/rest-json.ts";

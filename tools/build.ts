@@ -4,7 +4,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commitOf } from "../src/commands/version.ts";
+import { commitOf } from "../src/daemon/version.ts";
 import { bundleSources, UNBUNDLED } from "./build/bundle.ts";
 import { licenceText } from "./build/licences.ts";
 import { copyNode, copyPackages } from "./build/packages.ts";

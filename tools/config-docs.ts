@@ -1,7 +1,7 @@
 /** Writes `docs/configuration.md` from the schema, so that the reference cannot say anything else than the program. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { daemonSchema } from "../src/commands/configuration.ts";
+import { daemonSchema } from "../src/daemon/configuration.ts";
 import { variableOf, type Key, type Schema } from "../src/kernel/config/key.ts";
 
 /** Where the reference is committed. */

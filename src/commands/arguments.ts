@@ -5,6 +5,7 @@ import { printable } from "../kernel/base/printable.ts";
 import { nearest } from "../kernel/base/nearest.ts";
 import { parseDuration } from "../kernel/config/units.ts";
 import { asParseArgs, commandNames, cycleModes, daemonOptions, dedupOptions, folderOptions, rotateKeyOptions, versionOptions, commandOptions, type CycleMode, type NumberRange, type Option, type OptionTable } from "./options.ts";
+import type { DaemonArguments } from "../daemon/configuration.ts";
 
 /** What `steward dedup` was asked for. What is undefined was not said. */
 export interface DedupArguments {
@@ -20,12 +21,6 @@ export interface DedupArguments {
   readonly workers: number | undefined;
   /** A folder to keep state in. */
   readonly state: string | undefined;
-}
-
-/** What the daemon was asked for. */
-export interface DaemonArguments {
-  readonly config: string | undefined;
-  readonly demo: boolean;
 }
 
 /** What `-validate` was asked for. */

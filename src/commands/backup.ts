@@ -9,11 +9,11 @@ import type { Environment } from "../kernel/config/key.ts";
 import { backupFolder } from "../kernel/state/folder-backup.ts";
 import type { BackupArguments } from "./arguments.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon } from "./configuration.ts";
+import { configureDaemon } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";
-import { derivedStores, storesElsewhere } from "./stores.ts";
+import { derivedStores, storesElsewhere } from "../daemon/stores.ts";
 import type { CommandOutput } from "./validate.ts";
-import { stewardVersion } from "./version.ts";
+import { stewardVersion } from "../daemon/version.ts";
 
 const INTERRUPTED = 130;
 

@@ -9,9 +9,9 @@ import { checkFolder } from "../kernel/state/folder-check.ts";
 import type { Severity, StoreCheck } from "../kernel/state/folder-check.ts";
 import type { CheckArguments } from "./arguments.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon } from "./configuration.ts";
+import { configureDaemon } from "../daemon/configuration.ts";
 import { mebibytes } from "./report/size.ts";
-import { daemonStores } from "./stores.ts";
+import { daemonStores } from "../daemon/stores.ts";
 import type { CommandOutput } from "./validate.ts";
 
 const INTERRUPTED = 130;

@@ -2,7 +2,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../kernel/config/key.ts";
-import type { DaemonArguments } from "./arguments.ts";
+import type { DaemonArguments } from "../daemon/configuration.ts";
 
 /** Whether a path names anything, also what may not be read: that is an error to report and not an absent file. */
 export type Exists = (path: string) => boolean;

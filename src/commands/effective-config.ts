@@ -4,8 +4,9 @@ import type { Config } from "../kernel/config/config.ts";
 import { configFile } from "../kernel/config/config-file.ts";
 import { formatFinding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
-import type { ConfigFileArguments, DaemonArguments, EffectiveConfigArguments } from "./arguments.ts";
-import { daemonSchema, loadDaemonConfig } from "./configuration.ts";
+import type { DaemonArguments } from "../daemon/configuration.ts";
+import type { ConfigFileArguments, EffectiveConfigArguments } from "./arguments.ts";
+import { daemonSchema, loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
 
 /** Prints all keys, sorted. Ends 1 with one line on standard error when the configuration is not valid. Never the demo. */

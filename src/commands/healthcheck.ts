@@ -10,7 +10,7 @@ import { formatFinding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls } from "../kernel/config/house-keys.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { HealthcheckArguments } from "./arguments.ts";
-import { loadDaemonConfig } from "./configuration.ts";
+import { loadDaemonConfig } from "../daemon/configuration.ts";
 import type { CommandOutput } from "./validate.ts";
 
 /** No more of an answer is read. */

@@ -12,12 +12,12 @@ import { RESERVE_BYTES } from "../kernel/state/reserve.ts";
 import { createStateFactory } from "../kernel/state/state-factory.ts";
 import type { TokensDeps, TokensOptions } from "../tokens/service.ts";
 import { tokensStore } from "../tokens/stores.ts";
-import type { DaemonArguments } from "./arguments.ts";
+import type { DaemonArguments } from "../daemon/configuration.ts";
 import { withFoundFile } from "./config-search.ts";
-import { configureDaemon } from "./configuration.ts";
-import { tokensOptionsOf } from "./tokens.ts";
+import { configureDaemon } from "../daemon/configuration.ts";
+import { tokensOptionsOf } from "../daemon/tokens.ts";
 import type { CommandOutput } from "./validate.ts";
-import { stewardVersion } from "./version.ts";
+import { stewardVersion } from "../daemon/version.ts";
 
 /** A state folder that this process holds, with what the configuration says of the tokens service. */
 export interface StoppedTokens {

@@ -2,7 +2,7 @@
 import { findingText, formatFinding, type Finding } from "../kernel/config/findings.ts";
 import type { Environment } from "../kernel/config/key.ts";
 import type { ValidateArguments } from "./arguments.ts";
-import { daemonSchema, loadDaemonConfig } from "./configuration.ts";
+import { daemonSchema, loadDaemonConfig } from "../daemon/configuration.ts";
 import { pathFindings } from "./configured-paths.ts";
 
 /** Where the lines of a command go. */

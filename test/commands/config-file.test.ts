@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { daemonSchema, loadDaemonConfig } from "../../src/commands/configuration.ts";
+import { daemonSchema, loadDaemonConfig } from "../../src/daemon/configuration.ts";
 import { printConfigFile } from "../../src/commands/effective-config.ts";
 import { Secret } from "../../src/kernel/base/secret.ts";
 import type { Config } from "../../src/kernel/config/config.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { printEffectiveConfig } from "../../src/commands/effective-config.ts";
-import { daemonSchema } from "../../src/commands/configuration.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
 
 function run(environment: Record<string, string>, format: "json" | "yaml" = "json", provenance = false): { code: number; stdout: string; stderr: string } {
   const seen = { stdout: "", stderr: "" };

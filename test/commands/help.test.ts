@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { helpText } from "../../src/commands/help.ts";
 import { daemonOptions, dedupOptions, folderOptions, rotateKeyOptions } from "../../src/commands/options.ts";
-import { commitOf, stewardVersion, versionReport } from "../../src/commands/version.ts";
+import { commitOf, stewardVersion, versionReport } from "../../src/daemon/version.ts";
 
 describe("the help", () => {
   it.each(["steward", "dedup", "backup", "check", "root-token", "rotate-key"] as const)("on %s fits 80 columns and shows examples", (topic) => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { daemonSchema, loadDaemonConfig } from "../../src/commands/configuration.ts";
+import { daemonSchema, loadDaemonConfig } from "../../src/daemon/configuration.ts";
 import { validate } from "../../src/commands/validate.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { formatFinding } from "../../src/kernel/config/findings.ts";

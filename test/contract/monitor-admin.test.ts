@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { daemonSchema } from "../../src/commands/configuration.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
 import { variableOf } from "../../src/kernel/config/key.ts";
 import { removeTemporaryFolders, rest, runSteward, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";
 import { rawRequest, type RawAnswer } from "./raw-request.ts";

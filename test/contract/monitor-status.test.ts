@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { stewardVersion } from "../../src/commands/version.ts";
+import { stewardVersion } from "../../src/daemon/version.ts";
 import { hasOpenssl, makePair, testFolder, writePair } from "../kernel/listen/test-certificates.ts";
 import { startReceiver } from "../support/otlp/receiver.ts";
 import { removeTemporaryFolders, rest, startDaemon, temporaryFolder, type Daemon } from "./daemon.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { daemonSchema } from "../../src/commands/configuration.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
 import { variableOf } from "../../src/kernel/config/key.ts";
 import { removeTemporaryFolders, temporaryFolder } from "../contract/daemon.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { daemonSchema } from "../../src/commands/configuration.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
 import { DocumentService } from "../../src/gen/steward/dedup/v1/documents_pb.ts";
 import { variableOf } from "../../src/kernel/config/key.ts";
 import { folderConfig, smallArchive, writeFiles } from "../contract/corpus.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, expect, it, vi } from "vitest";
-import { daemonSchema } from "../../src/commands/configuration.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
 import { removeTemporaryFolders, runSteward, startDaemon, temporaryFolder } from "../contract/daemon.ts";
 import { bothNetworks, fillBucket, objectStores, startEstate, type Estate, type Section } from "../contract/monitor-estate.ts";
 import { startReceiver, type Answer, type Receiver } from "../support/otlp/receiver.ts";

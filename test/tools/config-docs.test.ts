@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { daemonSchema } from "../../src/commands/configuration.ts";
+import { daemonSchema } from "../../src/daemon/configuration.ts";
 import { CONFIG_PAGE, configPage } from "../../tools/config-docs.ts";
 
 const page = configPage(daemonSchema);

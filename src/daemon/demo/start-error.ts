@@ -1,0 +1,68 @@
+/** Errors that keep the demo from starting, with a remedy that starts the demo again: a setting alone would start Steward without it. */
+import { accessSync, constants, realpathSync } from "node:fs";
+import { delimiter, dirname, join, relative } from "node:path";
+import { StewardError, toStewardError } from "../../kernel/base/errors.ts";
+import { formatAddress } from "../../kernel/config/address.ts";
+import { gatewayListen, stateFolder } from "../../kernel/config/house-keys.ts";
+import { variableOf, type Environment, type Key } from "../../kernel/config/key.ts";
+import { SOLE_PROCESS } from "../../kernel/state/directory-lock.ts";
+import { daemonSchema, type DaemonConfiguration } from "../configuration.ts";
+
+const LAST_PORT = 65_535;
+
+/** The shell that the remedy is for. */
+export interface Shell {
+  readonly environment: Environment;
+  readonly directory: string;
+  /** Of the running program, `src/main.ts`. */
+  readonly program: string;
+}
+
+/** The error as it is shown; unchanged when this is no demo, or no setting would help. */
+export function describeDemoStartError(thrown: unknown, configuration: DaemonConfiguration, shell: Shell): StewardError {
+  const error = toStewardError(thrown);
+  const remedy = configuration.demo.demo ? demoRemedy(error, configuration, shell) : undefined;
+  if (remedy === undefined) return error;
+  return new StewardError(error.code, error.message, { remedy, cause: error, ...(error.field === undefined ? {} : { field: error.field }), ...(error.rule === undefined ? {} : { rule: error.rule }) });
+}
+
+function demoRemedy({ code, field, rule, remedy = "" }: StewardError, { config, file, stateRoot }: DaemonConfiguration, shell: Shell): string | undefined {
+  const listen = config.get(gatewayListen);
+  const command = (changes: readonly (readonly [Key<unknown>, string])[]): string => {
+    const kept = [stateFolder, gatewayListen].flatMap((key): (readonly [Key<unknown>, string])[] => {
+      const text = shell.environment[variableOf(key.path)];
+      return text === undefined || text === "" || changes.some(([changed]) => changed === key) ? [] : [[key, text]];
+    });
+    const variables = [...kept, ...changes].map(([key, text]) => `${variableOf(key.path)}=${quoted(text)}`);
+    return [...variables, quoted(launcherOf(shell)), "-demo", ...(file === undefined ? [] : ["-config", quoted(file)])].join(" ");
+  };
+  const otherPort: readonly [Key<unknown>, string] = [gatewayListen, formatAddress({ ...listen, port: listen.port < LAST_PORT ? listen.port + 1 : listen.port - 1 })];
+  if (code === "conflict" && field === gatewayListen.path) return `stop that process, or start the demo on another port: ${command([otherPort])}`;
+  if (rule === SOLE_PROCESS) return `stop that process, or start another demo beside it: ${command([[stateFolder, `${stateRoot}-2`], ...(listen.port === 0 ? [] : [otherPort])])}`;
+  const isSetting = daemonSchema.some(({ path }) => path === field || remedy.includes(path));
+  return isSetting ? `${remedy}; with a setting the demo starts only by -demo: ${command([])}` : undefined;
+}
+
+/** How the launcher is called from here: by its name where the shell finds it, else by its path. */
+function launcherOf({ environment, directory, program }: Shell): string {
+  const launcher = join(dirname(program), "..", "bin", "steward");
+  if ((environment["PATH"] ?? "").split(delimiter).some((folder) => folder !== "" && isSame(join(folder, "steward"), launcher))) return "steward";
+  const path = relative(directory, launcher);
+  if (path.startsWith("..")) return launcher;
+  // Without a slash the shell would look for it in its own folders.
+  return path.includes("/") ? path : `./${path}`;
+}
+
+function isSame(path: string, launcher: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return realpathSync(path) === realpathSync(launcher);
+  } catch {
+    return false;
+  }
+}
+
+/** One word of a shell's command line. */
+function quoted(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

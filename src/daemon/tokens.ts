@@ -1,0 +1,128 @@
+/** Places the tokens service in the house: its configuration, its component, the demo's code host, and the signal that rotates its audit. */
+import { systemClock } from "../kernel/base/clock.ts";
+import { toStewardError, type StewardError } from "../kernel/base/errors.ts";
+import { systemIds } from "../kernel/base/ids.ts";
+import type { Log } from "../kernel/base/log.ts";
+import type { Config } from "../kernel/config/config.ts";
+import type { Environment } from "../kernel/config/key.ts";
+import type { Service } from "../kernel/service.ts";
+import type { StateFactory } from "../kernel/state/types.ts";
+import type { Component } from "../kernel/supervisor/component.ts";
+import { refusing, startOrRefuse } from "../kernel/supervisor/refusal.ts";
+import type { Scope } from "../kernel/telemetry/types.ts";
+import { tokensAllowLinkLocalBaseUrl, tokensAudit, tokensMounts, tokensSealKeyFile, tokensSealType } from "../tokens/config.ts";
+import { proxyOf } from "../tokens/engine/platform/http.ts";
+import { refuseTokens } from "../tokens/refusing.ts";
+import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
+import { createTokensReport, reportTokens } from "../tokens/telemetry/report.ts";
+import type { DaemonConfiguration } from "./configuration.ts";
+import { startDemoTokens, type DemoTokens } from "./demo/tokens.ts";
+import { stewardVersion } from "./version.ts";
+
+/** The placed service. */
+export interface PlacedTokens {
+  readonly component: Component;
+  /** Once it has started; undefined while it refuses. */
+  current(): Tokens | undefined;
+  /** The service once it has started, or the one that refuses its requests while the store cannot be used. */
+  service(): Service | undefined;
+  /** The running demo's. */
+  demo(): DemoTokens | undefined;
+  /** Makes and shows the first root token, unless there is one or nobody may see it; logs what keeps it from being stored. */
+  showRoot(): Promise<void>;
+}
+
+/** What it is placed with. */
+export interface TokensPlace {
+  readonly configuration: DaemonConfiguration;
+  readonly state: () => StateFactory;
+  /** The process's own. */
+  readonly scope: Scope;
+  readonly log: Log;
+  readonly needs: readonly string[];
+  /** Writes a line for the person who started the daemon, and for nobody else: it goes to no log and no exporter. */
+  readonly tell: (line: string) => void;
+  /** What is told is kept by systemd's journal. */
+  readonly journalled: boolean;
+}
+
+/** The service as a component. A sealed store is reported and lets the rest of the house serve (RESOLUTIONS §2, Readiness). */
+export function placeTokens(place: TokensPlace): PlacedTokens {
+  const { configuration, state, scope, log, needs } = place;
+  let tokens: Tokens | undefined;
+  let refusal: StewardError | undefined;
+  let demo: DemoTokens | undefined;
+  let report: Disposable | undefined;
+  const reopen = (): void => {
+    tokens?.reopenAudit().then(
+      // Whoever moved a file away may take it from now on.
+      () => log.info("reopened the audit files", { signal: "SIGHUP" }),
+      (thrown: unknown) => log.error("the audit files could not be reopened", { error: toStewardError(thrown) }),
+    );
+  };
+  const component: Component = {
+    name: "tokens", needs, readiness: "reported",
+    async start(signal) {
+      const options = tokensOptionsOf(configuration, process.env);
+      const deps = { state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) };
+      const started = await startOrRefuse("tokens", { start: () => openTokens(deps, options, signal), signal, log });
+      refusal = started.refusal;
+      if (started.service === undefined) return;
+      const opened = started.service;
+      tokens = opened;
+      report = reportTokens(scope, () => opened.levels());
+      if (configuration.demo.demo) demo = await startDemoTokens({ clock: systemClock, ids: systemIds, log: log.child("demo") }, tokens, process.env["STEWARD_DEMO_ROOT_TOKEN"] || undefined);
+      process.on("SIGHUP", reopen);
+    },
+    async stop(deadlineMs) {
+      process.off("SIGHUP", reopen);
+      report?.[Symbol.dispose]();
+      await demo?.end();
+      await tokens?.close(deadlineMs);
+      await demo?.stop();
+    },
+    health: () => (refusal === undefined ? tokens?.health() ?? { ok: true } : refusing(refusal)),
+  };
+  const service = (): Service | undefined => tokens?.service ?? (refusal === undefined ? undefined : refuseTokens(refusal));
+  return {
+    component, current: () => tokens, service, demo: () => demo,
+    async showRoot() {
+      if (tokens !== undefined) await showRoot(place, tokens);
+    },
+  };
+}
+
+/** What the configuration says of the service. `environment` names proxies and systemd's credentials; a demo's code host is on this machine, so that it asks no proxy. */
+export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfiguration, environment: Environment): TokensOptions {
+  return {
+    directory: stateDirectory, version: stewardVersion(), mounts: mountsOf(config), audit: auditOf(config), proxy: demo.demo ? proxyOf({}) : proxyOf(environment),
+    allowLinkLocal: config.get(tokensAllowLinkLocalBaseUrl),
+    seal: { type: config.get(tokensSealType), keyFile: config.get(tokensSealKeyFile) || undefined, credentials: environment["CREDENTIALS_DIRECTORY"] || undefined, invented: demo.demo },
+  };
+}
+
+/** The demo makes a root token of its own, anew at each start. A journal would keep what is shown, so there none is. */
+async function showRoot({ configuration: { demo }, log, tell, journalled }: TokensPlace, tokens: Tokens): Promise<void> {
+  if (demo.demo) return;
+  const show = (token: string): boolean => {
+    if (journalled) log.warn("there is no root token of the Vault API yet, and none is shown where a journal would keep it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
+    else tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`);
+    return !journalled;
+  };
+  await tokens.showRoot(show).catch((thrown: unknown) => {
+    log.error("the first root token of the Vault API could not be stored, so one that was shown opens nothing", { error: toStewardError(thrown), remedy: "mend the cause and start Steward again: it shows another" });
+  });
+}
+
+/** Whether standard error goes to systemd's journal (systemd.exec(5), $JOURNAL_STREAM: device and inode of the stream). */
+export function isJournalled(environment: Environment, stream: { readonly dev: number | bigint; readonly ino: number | bigint }): boolean {
+  return environment["JOURNAL_STREAM"] === `${stream.dev}:${stream.ino}`;
+}
+
+function mountsOf(config: Config): TokensOptions["mounts"] {
+  return config.get(tokensMounts).map((row) => declaredMount({ path: row.path, description: row.description, defaultLeaseTtlMs: row.default_lease_ttl, maxLeaseTtlMs: row.max_lease_ttl }));
+}
+
+function auditOf(config: Config): TokensOptions["audit"] {
+  return config.get(tokensAudit).map((device) => ({ filePath: device.file_path, hmacAccessor: device.hmac_accessor, elideListResponses: device.elide_list_responses }));
+}
