@@ -45,9 +45,12 @@ it("of the monitor's configuration shows in no log line, metric, record, page, c
   }
   estate.tailscale.faults.next("keys", { kind: "html" }, 5);
   estate.bucket.faults.set("get", (response) => void response.writeHead(403).end(`<Error><Code>AccessDenied</Code><Message>${of.access.value} ${of.echoed.value}</Message></Error>`));
+  // With objects that it has not read yet.
+  fillBucket(estate, [{ nodeId: "later" }], []);
   estate.tailscale.estate.revokeTokens();
   const failed = (): number => receiver.points().filter(({ metric, value }) => metric === "svc.scrape.errors" && value > 0).length;
   await vi.waitFor(() => expect(failed()).toBeGreaterThan(1), { timeout: 30_000, interval: 50 });
+  await vi.waitFor(() => expect(daemon.stderr.filter((line) => line.includes("AccessDenied")).length).toBeGreaterThan(1), { timeout: 30_000, interval: 50 });
   const address = daemon.stderr.map((line) => /"address":"(127\.0\.0\.1:\d+)"/.exec(line.includes('"metrics"') ? line : "")?.[1]).find((each) => each !== undefined);
   const refused = await fetch(`http://${address}/metrics`, { headers: { authorization: "Bearer wrong" } });
   const pulled = await fetch(`http://${address}/metrics`, { headers: { authorization: `Bearer ${of.scrape.value}` } });

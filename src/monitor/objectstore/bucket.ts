@@ -66,7 +66,10 @@ async function openClient(options: ObjectStoreOptions): Promise<S3Client> {
   });
 }
 
-/** What the library throws becomes a failure: its own words may quote what was sent, its names do not. */
+/**
+ * What the library throws becomes a failure. Its words are not kept where the store answered: they are the store's, and may repeat what it
+ * was sent. Its names do not.
+ */
 async function asked<T>({ endpoint }: ObjectStoreOptions, operation: string, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -78,7 +81,8 @@ async function asked<T>({ endpoint }: ObjectStoreOptions, operation: string, sig
     const what = typeof name === "string" && /^\w{1,60}$/.test(name) ? `${operation}: ${name}` : operation;
     const at = { operation, status, ...(URL.canParse(endpoint) ? { url: endpoint } : {}), ...(status === 0 ? systemOf(thrown) : {}) };
     if (name === "CredentialsProviderError") throw failed({ ...at, class: "auth", status: 401 }, `${operation}: no credentials were found`, thrown);
-    if (status === 0 || (status >= 200 && status < 300)) throw failed({ ...at, class: name === "TimeoutError" ? "timeout" : status === 0 ? "transport" : "decode" }, what, thrown);
-    throw failed({ ...at, class: classifyStatus(status, {}) }, what, thrown);
+    if (status === 0) throw failed({ ...at, class: name === "TimeoutError" ? "timeout" : "transport" }, what, thrown);
+    if (status >= 200 && status < 300) throw failed({ ...at, class: name === "TimeoutError" ? "timeout" : "decode" }, what);
+    throw failed({ ...at, class: classifyStatus(status, {}) }, what);
   }
 }

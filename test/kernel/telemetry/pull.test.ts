@@ -148,7 +148,7 @@ describe("The pull endpoint", () => {
   });
 
   it("leaves out a scope whose thread does not answer, and serves the others", async () => {
-    const { telemetry, get, view, scope } = await open({ timeoutMs: 400 });
+    const { telemetry, get, view, scope } = await open({ timeoutMs: 3_000 });
     await using _ = telemetry;
     scope.gauge(level, 1, { "host.name": "a", state: "on" });
     await telemetry.flush(30_000);

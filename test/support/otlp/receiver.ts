@@ -16,7 +16,7 @@ const GRPC_TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export
 /** How requests are answered: accepted, refused with a status, accepted in part, or not at all until released. */
 export type Answer =
   | { readonly kind: "accept" }
-  | { readonly kind: "refuse"; readonly grpc: number; readonly http: number; readonly headers?: Readonly<Record<string, string>>; /** The words of a gRPC refusal. */ readonly words?: string }
+  | { readonly kind: "refuse"; readonly grpc: number; readonly http: number; readonly headers?: Readonly<Record<string, string>>; /** The words of a gRPC refusal. */ readonly words?: string; /** Only this signal is refused. */ readonly only?: Signal }
   | { readonly kind: "partial"; readonly rejected: number }
   | { readonly kind: "hold"; readonly until: Promise<void> };
 
@@ -95,6 +95,11 @@ function response(answer: Answer): Buffer {
   return Buffer.from([0x0a, 0x02, 0x08, answer.rejected]);
 }
 
+/** The answer, if it refuses requests of this signal. */
+function refusal(answer: Answer, signal: Signal): (Answer & { readonly kind: "refuse" }) | undefined {
+  return answer.kind === "refuse" && (answer.only ?? signal) === signal ? answer : undefined;
+}
+
 async function listenGrpc({ port = 0, maxBytes = -1, tls }: ReceiverOptions, state: State): Promise<{ port: number; close: () => Promise<void> }> {
   const server = new Server({ "grpc.max_receive_message_length": maxBytes });
   const raw = (bytes: Buffer): Buffer => bytes;
@@ -104,8 +109,9 @@ async function listenGrpc({ port = 0, maxBytes = -1, tls }: ReceiverOptions, sta
     void (async () => {
       const { answer } = state;
       if (answer.kind === "hold") await answer.until;
-      if (answer.kind === "refuse") state.refused += 1;
-      if (answer.kind === "refuse") return done({ code: answer.grpc, details: answer.words ?? "refused by the test" });
+      const refused = refusal(answer, signal);
+      if (refused !== undefined) state.refused += 1;
+      if (refused !== undefined) return done({ code: refused.grpc, details: refused.words ?? "refused by the test" });
       take(state, signal, call.request);
       done(null, response(answer));
     })();
@@ -159,8 +165,9 @@ async function answerHttp(request: IncomingMessage, reply: ServerResponse, state
   if (answer.kind === "hold") await answer.until;
   if (signal === undefined) return void reply.writeHead(404).end();
   if (bytes.length > maxBytes) return void reply.writeHead(413).end();
-  if (answer.kind === "refuse") state.refused += 1;
-  if (answer.kind === "refuse") return void reply.writeHead(answer.http, answer.headers).end("refused by the test");
+  const refused = refusal(answer, signal);
+  if (refused !== undefined) state.refused += 1;
+  if (refused !== undefined) return void reply.writeHead(refused.http, refused.headers).end("refused by the test");
   take(state, signal, bytes);
   reply.writeHead(200, { "content-type": "application/x-protobuf" }).end(response(answer));
 }
