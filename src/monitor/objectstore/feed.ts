@@ -188,7 +188,7 @@ class BucketFeed implements Feed {
     if (thrown instanceof ObjectRefused) {
       if (thrown.limit !== undefined) this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
       if (thrown.deferred) return false;
-      this.#deps.log.warn("an object cannot be read and is set aside", { feed: this.#signal, key, why: thrown.message });
+      this.#deps.log.warn("an object cannot be read and is set aside", { feed: this.#signal, key, class: thrown.limit ?? "decode_error", why: thrown.message });
       return await this.#fail(key, name, nowMs, { reason: thrown.limit === undefined ? "decode_error" : undefined, quarantined: true });
     }
     if (failureOf(thrown)?.status === 404) {

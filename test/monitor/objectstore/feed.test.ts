@@ -183,7 +183,17 @@ describe("A feed of an object store", () => {
     await run();
     await run(NOW_MS + HOUR_MS);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} why="${why}"`);
+    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} class=decode_error why="${why}"`);
+    close();
+  });
+
+  it("names both of two objects that are set aside in one run for different reasons", async () => {
+    put(`${day}/2026-11-20-11-00-00.ndjson`, "{");
+    put(`${day}/2026-11-20-11-10-00.ndjson`, "{}\n{}\n");
+    const { run, lines, series, close } = setUp({ object: { ...limits, records: 1 } });
+    await run();
+    expect(lines.map((line) => /class=(\S+)/.exec(line)?.[1])).toEqual(["decode_error", "object_records"]);
+    expect(series()).toMatchObject({ gaps: 2 });
     close();
   });
 
