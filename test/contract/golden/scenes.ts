@@ -32,13 +32,14 @@ function polling(estate: Estate, options: SceneOptions): Section {
   const { networks, collectors, ...others } = slowly(bothNetworks(estate));
   const [hosted = {}, own = {}] = networks as Section[];
   const { auditlogs, flowlogs, node_metrics, ...rest } = collectors as Record<string, Section>;
+  const { targets = [] } = node_metrics ?? {};
   const gone = { url: estate.agents.urlOf("gone-09"), instance: "gone" };
   return {
     ...daemon(options), ...others,
     networks: [{ ...hosted, http: { retry: { max_attempts: 2, base_delay: "1s" } } }, { ...own, http: { rate_limit: 5, retry: { max_attempts: 1 } } }],
     collectors: {
       ...rest, auditlogs: { ...auditlogs, initial_lookback: "8h" }, flowlogs: { ...flowlogs, lag: "1m", trusted_reporter_tags: ["tag:router"] },
-      node_metrics: { ...node_metrics, targets: [...(node_metrics?.["targets"] as Section[]), gone] },
+      node_metrics: { ...node_metrics, targets: [...(targets as Section[]), gone] },
       webhooks: { ...rest["webhooks"], desired_events: ["nodeCreated", "userSuspended", "noSuchEvent"] },
     },
     annotations: { url: estate.dashboard.url, token: "dashboard-secret", queue_size: 1, categories: { config_change: { rollup: false }, expiry: { rollup: false } } },

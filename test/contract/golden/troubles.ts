@@ -65,8 +65,8 @@ function arrangeRecords({ clock, tailscale: { estate }, bucket: { objects } }: E
   for (const flow of flows) estate.flow(flow, { startMs: nowMs - MINUTE_MS });
   const actor = { id: "uEBZzc5np9ZCNTRL", type: "USER", loginName: "ada@corp.test", displayName: "Ada Lovelace" };
   const target = { id: "nNew", name: "new", type: "NODE" };
-  estate.audit({ atMs: nowMs + MINUTE_MS, groupId: "refused", origin: "ADMIN_CONSOLE", actor, target, action: "DELETE", error: "permission denied" } as Parameters<typeof estate.audit>[0]);
-  estate.audit({ atMs: nowMs + MINUTE_MS, groupId: "new", origin: "TELEPATHY", actor, target, action: "ENCHANT" } as Parameters<typeof estate.audit>[0]);
+  estate.audit({ atMs: nowMs + MINUTE_MS, groupId: "refused", origin: "ADMIN_CONSOLE", actor, target, action: "DELETE", error: "permission denied" });
+  estate.audit({ atMs: nowMs + MINUTE_MS, groupId: "new", origin: "TELEPATHY", actor, target, action: "ENCHANT" });
   // An object whose only record makes no sense is tried again, run after run.
   const [flowKey = ""] = [...objects.keys()].filter((key) => /^flow\/.*\d\.ndjson$/.test(key));
   objects.set(flowKey.replace(".ndjson", "c.ndjson"), Buffer.from(`${JSON.stringify(flows.at(-1))}\n`));

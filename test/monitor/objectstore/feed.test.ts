@@ -208,12 +208,13 @@ describe("A feed of an object store", () => {
     close();
   });
 
-  it("takes an object of which no row counts for a gap, and one that is deleted meanwhile for done", async () => {
+  it("takes an object of which no row counts for a gap, with a line in the log, and one that is deleted meanwhile for done", async () => {
     put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":1}\n{"a":2}');
-    const { run, series, refuse, rows, close } = setUp();
+    const { run, series, lines, refuse, rows, close } = setUp();
     refuse(true);
     await run();
     expect(series()).toMatchObject({ gaps: 1, "skipped{undecodable_object}": 1 });
+    expect(lines).toEqual([expect.stringContaining(`every record of an object was refused; it is tried again later feed=flow key=${day}/2026-11-20-11-00-00.ndjson class=undecodable_object`)]);
     refuse(false);
     await run(NOW_MS + 60_000);
     expect(rows).toHaveLength(2);
