@@ -44,7 +44,7 @@ function metricRow(row: AnyRow): string {
 }
 
 function recordRow(row: AnyLogRow): string {
-  return `| \`${row.name}${row.family ? ".‹type›" : ""}\` | ${row.severity} | ${row.attributes.map((attribute) => `\`${attribute}\``).join(" ")} | ${cell(row.help)} |`;
+  return `| \`${row.name}${row.family ? ".‹type›" : ""}\` | ${row.severityText} | ${row.attributes.map((attribute) => `\`${attribute}\``).join(" ")} | ${cell(row.help)} |`;
 }
 
 function cell(text: string): string {

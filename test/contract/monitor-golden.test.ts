@@ -91,7 +91,8 @@ describe("the catalogue and what is told", () => {
 
   it("kind, unit and help are the row's in each form, and no label is none of its own", () => {
     const constants = ["vpn.network", "svc.provider"];
-    for (const { metric, kind, monotonic, unit, description, attributes } of points()) {
+    for (const { metric, kind, monotonic, unit, description, attributes, sentAs, histogram } of points()) {
+      expect([metric, sentAs]).toEqual([metric, histogram === undefined ? "double" : undefined]);
       const row = CATALOGUE.get(metric);
       if (row === undefined) {
         expect(metric).toMatch(/^tailscaled_/);
@@ -120,11 +121,23 @@ describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
   /** What the pull, the status and the stop themselves change. */
   const changing = (metric: string): boolean => isVarying(metric) || /^svc\.(gateway|metrics\.scrape|series|export|processor|log)\./.test(metric);
 
+  /** What a point is in the exposition: suffix, further labels, value. Buckets count up there. */
+  function samplesOf({ value, histogram }: ReceivedPoint): [suffix: string, more: Readonly<Record<string, string>>, value: number][] {
+    if (histogram === undefined) return [["", {}, value]];
+    let below = 0;
+    const buckets = histogram.counts.map((count, index): [string, Record<string, string>, number] => {
+      below += count;
+      return ["_bucket", { le: String(histogram.bounds[index] ?? Number.POSITIVE_INFINITY) }, below];
+    });
+    return [...buckets, ["_sum", {}, histogram.sum], ["_count", {}, histogram.count]];
+  }
+
   it("each series is told once, and each sample of the exposition is a point with the same value", () => {
     const { points, exposition } = runOf(scene);
     const samples = new Map<string, number>();
     for (const { name, labels, value } of parseExposition(exposition).samples) {
-      const key = series(name, labels);
+      const bound = labels["le"] === undefined ? {} : { le: String(Number(labels["le"].replace("+Inf", "Infinity"))) };
+      const key = series(name, { ...labels, ...bound });
       expect(samples.has(key), key).toBe(false);
       samples.set(key, value);
     }
@@ -134,8 +147,11 @@ describe.each(SCENES)("the forms of the scene %s agree", (scene) => {
       if (changing(point.metric) || (row === undefined && !forwarded(point.metric))) continue;
       const family = row === undefined ? point.metric : familyName(row);
       const labels = Object.fromEntries(Object.entries(point.attributes).map(([name, value]) => [labelName(name), value]));
-      const pulled = samples.get(series(point.histogram === undefined ? family : `${family}_sum`, labels));
-      if (pulled !== (point.histogram?.sum ?? point.value)) differing.push(`${series(family, labels)}: ${pulled} pulled, ${point.histogram?.sum ?? point.value} pushed`);
+      for (const [suffix, more, value] of samplesOf(point)) {
+        const key = series(`${family}${suffix}`, { ...labels, ...more });
+        const pulled = samples.get(key);
+        if (pulled !== value) differing.push(`${key}: ${pulled} pulled, ${value} pushed`);
+      }
     }
     expect(differing.slice(0, SHOWN)).toEqual([]);
   });

@@ -44,7 +44,10 @@ export function defineMetric<K extends Kind, const A extends string = never>(def
 /** A log record as its owner writes it. */
 export interface LogDefinition<A extends string> {
   readonly name: string;
+  /** Of a record that does not set its own. */
   readonly severity: Severity;
+  /** For documents, where records differ; default: the severity in upper case. */
+  readonly severityText?: string;
   readonly attributes?: readonly A[];
   readonly group: string;
   readonly help: string;
@@ -53,10 +56,10 @@ export interface LogDefinition<A extends string> {
 
 /** A log row. Throws when the definition breaks a rule of the catalogue. */
 export function defineLogRecord<const A extends string = never>(definition: LogDefinition<A>): LogRow<A> {
-  const { name, severity, attributes = [], group, help, family = false } = definition;
+  const { name, severity, severityText = severity.toUpperCase(), attributes = [], group, help, family = false } = definition;
   assert(NAME.test(name), `log record ${name} is a dotted name of a-z, 0-9 and _`);
   checkAttributes(`log record ${name}`, attributes);
-  const row: AnyLogRow = Object.freeze({ name, severity, attributes: [...attributes], group, help, family });
+  const row: AnyLogRow = Object.freeze({ name, severity, severityText, attributes: [...attributes], group, help, family });
   return row as LogRow<A>;
 }
 

@@ -55,6 +55,8 @@ export interface AnyLogRow {
   /** The record's event name. */
   readonly name: string;
   readonly severity: Severity;
+  /** Severity as documents show it: in words where records of the row differ. */
+  readonly severityText: string;
   readonly attributes: readonly string[];
   /** Heading under which the catalogue lists it. */
   readonly group: string;

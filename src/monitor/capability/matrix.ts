@@ -66,7 +66,7 @@ function collectorRow(collector: Collector, { registered, options, provider, tra
   const operations = names.flatMap((name) => tracker.operations(name));
   const section = sectionOf(options.collectors, collector.key);
   return {
-    ...judged(provider, collector.scopes),
+    ...judged(provider, collector.scopes(options)),
     ...standing({ configEnabled: section !== undefined, providerSupported: collector.capability === undefined || provider.supports(collector.capability), registered: names.some((name) => registered.has(name)) }),
     ...stateOf(operations), collector: collector.name, subrequest: undefined, operations,
     capability: feeds.has(collector.name) ? "objectstore" : collector.capability ?? collector.name,

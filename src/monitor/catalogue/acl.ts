@@ -4,8 +4,8 @@ import type { AnyRow, Row } from "../../kernel/telemetry/types.ts";
 
 /** Auto-approver entries by kind: routes, exit_node, services. */
 export const aclAutoapprovers: Row<"vpn.acl.autoapprover_kind", "gauge"> = defineMetric({ name: "vpn.acl.autoapprovers", kind: "gauge", unit: "1", attributes: ["vpn.acl.autoapprover_kind"], group: "ACL", help: "Auto-approver entries by kind: routes, exit_node, services." });
-/** When the process first saw the present policy ETag (restart resets it). */
-export const aclLastChanged: Row<never, "gauge"> = defineMetric({ name: "vpn.acl.last_changed", kind: "gauge", unit: "s", group: "ACL", help: "When the process first saw the present policy ETag (restart resets it)." });
+/** When the policy last changed: as Headscale tells it, else when the process first saw the present ETag (restart resets it). */
+export const aclLastChanged: Row<never, "gauge"> = defineMetric({ name: "vpn.acl.last_changed", kind: "gauge", unit: "s", group: "ACL", help: "When the policy last changed: as Headscale tells it, else when the process first saw the present ETag (restart resets it)." });
 /** Rules with a non-empty source posture condition, per section. */
 export const aclPostureGatedRules: Row<"vpn.acl.section", "gauge"> = defineMetric({ name: "vpn.acl.posture_gated_rules", kind: "gauge", unit: "1", attributes: ["vpn.acl.section"], group: "ACL", help: "Rules with a non-empty source posture condition, per section." });
 /** Entries per policy section. */

@@ -7,6 +7,7 @@ import type { Log } from "../../kernel/base/log.ts";
 import type { AnyLogRow, AnyRow, Scope, Sweep } from "../../kernel/telemetry/types.ts";
 import type { AnnotationSink } from "../annotations/types.ts";
 import type { ApiState, Operation } from "../capability/operation.ts";
+import type { RequiredScopes } from "../capability/scopes.ts";
 import type { NetworkMemory } from "../checkpoints/types.ts";
 import type { DeviceCache } from "../enrich/types.ts";
 import type { AuditIntake, FlowIntake } from "../flows/types.ts";
@@ -88,10 +89,10 @@ export interface Collector {
   /** What the control plane must offer; undefined when it is not asked. */
   readonly capability: Capability | undefined;
   /** Scopes that an OAuth client needs: each entry names alternatives, one of which is enough. Empty: none, undefined: not known. */
-  readonly scopes: readonly (readonly string[])[] | undefined;
+  scopes(options: NetworkOptions): RequiredScopes;
   readonly operations: readonly Operation[];
   /** Further calls with a row of their own in the capability matrix, and the scopes of those. */
-  readonly subrequests: readonly { readonly capability: Capability; readonly operation: Operation; readonly scopes: readonly (readonly string[])[] | undefined }[];
+  readonly subrequests: readonly { readonly capability: Capability; readonly operation: Operation; readonly scopes: RequiredScopes }[];
   /** Every metric and record that it may emit. */
   readonly emits: readonly AnyRow[];
   readonly records: readonly AnyLogRow[];
@@ -108,7 +109,8 @@ interface Declared {
   readonly description: string;
   readonly key?: string;
   readonly capability?: Capability;
-  readonly scopes?: readonly (readonly string[])[];
+  /** A function where options add to them. */
+  readonly scopes?: RequiredScopes | ((options: NetworkOptions) => RequiredScopes);
   readonly operations: readonly Operation[];
   readonly subrequests?: Collector["subrequests"];
   readonly emits: readonly AnyRow[];
@@ -140,5 +142,5 @@ export function defineWindowCollector<O extends { readonly intervalMs: number }>
 }
 
 function rowOf({ name, description, key = name, capability, scopes, operations, subrequests = [], emits, records = [], namesDevices = false }: Declared): Omit<Collector, "windowed" | "prepare"> {
-  return { name, description, key, capability, scopes, operations, subrequests, emits, records, namesDevices };
+  return { name, description, key, capability, scopes: typeof scopes === "function" ? scopes : () => scopes, operations, subrequests, emits, records, namesDevices };
 }

@@ -8,9 +8,10 @@ import { defineCollector } from "./collector.ts";
 import type { Collector, CollectorDeps, Tick } from "./collector.ts";
 import { Tally } from "./tally.ts";
 
-/** Services, their ports and hosts (facts, collectors §5.12; the scope by RESOLUTIONS M30). Asking for hosts needs `devices:core:read` too. */
+/** Services, their ports and hosts (facts, collectors §5.12; the scope by RESOLUTIONS M30). Hosts are devices and need their scope too. */
 export const services: Collector = defineCollector({
-  name: "services", description: "Virtual-IP services", capability: "services", scopes: [["services:read"]], operations: [operations.services, operations.serviceHosts],
+  name: "services", description: "Virtual-IP services", capability: "services", operations: [operations.services, operations.serviceHosts],
+  scopes: ({ collectors }) => [["services:read"], ...(collectors.services?.collectHosts === true ? [["devices:core:read"]] : [])],
   emits: servicesMetrics,
   options: ({ collectors }) => collectors.services,
   open: (deps, { collectHosts }) => async (tick) => {

@@ -171,7 +171,10 @@ class BucketFeed implements Feed {
       const rows = await this.#timed("get", async () => readRows(await bucket.read(key, tick.signal), name, budget, cost, { clock, signal: tick.signal }));
       const report = await this.#deps.accept(rows, tick.signal, { key, name });
       const refused = Object.values(report.refused).reduce((sum, count) => sum + count, 0);
-      if (rows.length > 0 && report.accepted === 0 && refused >= rows.length) return await this.#fail(key, name, tick.nowMs, { reason: "undecodable_object", quarantined: false });
+      if (rows.length > 0 && report.accepted === 0 && refused >= rows.length) {
+        this.#deps.log.warn("every record of an object was refused; it is tried again later", { feed: this.#signal, key, class: "undecodable_object", reasons: Object.keys(report.refused).join(", ") });
+        return await this.#fail(key, name, tick.nowMs, { reason: "undecodable_object", quarantined: false });
+      }
       if (refused > 0) this.#skip("semantic_invalid", refused);
       await this.#state.ingested(key, name.timeMs, this.#kept(tick.nowMs));
       scope.add(objectstoreObjects, 1, {});
@@ -188,7 +191,7 @@ class BucketFeed implements Feed {
     if (thrown instanceof ObjectRefused) {
       if (thrown.limit !== undefined) this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
       if (thrown.deferred) return false;
-      this.#deps.log.warn("an object cannot be read and is set aside", { feed: this.#signal, key, why: thrown.message });
+      this.#deps.log.warn("an object cannot be read and is set aside", { feed: this.#signal, key, class: thrown.limit ?? "decode_error", why: thrown.message });
       return await this.#fail(key, name, nowMs, { reason: thrown.limit === undefined ? "decode_error" : undefined, quarantined: true });
     }
     if (failureOf(thrown)?.status === 404) {

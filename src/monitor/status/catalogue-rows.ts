@@ -32,8 +32,8 @@ function shownMetric(row: AnyRow): { name: string; description: string; group: s
   return { name, description: help, group, unit, instrument: instruments[kind], attributes: attributes.map(labelName), expositionName: familyName(row) };
 }
 
-function logEvent({ name, severity, attributes, group, help, family }: AnyLogRow): LogEvent {
-  return create(LogEventSchema, { name: family ? `${name}.<type>` : name, severity: severity.toUpperCase(), attributes: [...attributes], group, description: help });
+function logEvent({ name, severityText, attributes, group, help, family }: AnyLogRow): LogEvent {
+  return create(LogEventSchema, { name: family ? `${name}.<type>` : name, severity: severityText, attributes: [...attributes], group, description: help });
 }
 
 function byName<R extends { readonly name: string }>(rows: readonly R[]): R[] {

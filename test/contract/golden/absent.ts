@@ -21,8 +21,6 @@ export const ABSENT: Readonly<Record<string, readonly string[]>> = {
   "needs a disk that fails; shown in test/monitor/runner": ["svc.checkpoint.persist.errors"],
   [`needs a receiver that refuses, and tries again in the machine's time; ${REAL_DAEMON}`]:
     ["svc.export.failures", "svc.export.lost", "svc.export.diagnostics.suppressed"],
-  "the library of the store tries again in the machine's time; shown in test/monitor/objectstore":
-    ["svc.objectstore.retries"],
   [`uploads are profiles of the real process; ${REAL_DAEMON}`]: startingWith("svc.profiling."),
 };
 

@@ -10,6 +10,7 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { configureDaemon } from "../../../src/daemon/configuration.ts";
 import { endProcess } from "../../../src/daemon/end-process.ts";
 import { serve } from "../../../src/daemon/serve.ts";
+import { processReadings } from "../../../src/daemon/status/runtime.ts";
 import { createIds } from "../../../src/kernel/base/ids.ts";
 import { createStopSignals } from "../../../src/kernel/supervisor/stop-signals.ts";
 import { createBucket } from "../../../src/monitor/objectstore/bucket.ts";
@@ -56,7 +57,7 @@ await loadLibraries();
 const file = join(folder, "steward.yaml");
 writeFileSync(file, JSON.stringify(arrangeScene(estate, { scene, folder, endpoint })), { mode: 0o600 });
 const configuration = configureDaemon({ config: file, demo: false }, process.env);
-const readings = { heapBytes: () => 64 * 2 ** 20, workers: () => 3, collections: () => 2, uptimeMs: () => clock.monotonic() };
+const readings = { ...processReadings(), heapBytes: () => 64 * 2 ** 20, collections: () => 2, uptimeMs: () => clock.monotonic() };
 process.on("message", ({ advanceMs }: GoldenOrder) => void advance(advanceMs));
 const { tailscale, headscale, agents, relayUrl, packagesUrl, bucket, dashboard } = estate;
 send({

@@ -28,7 +28,7 @@ export const MACHINE_ATTRIBUTES: readonly string[] = [
 
 /** Members of the status that are not compared, by the reason. */
 export const VARYING_MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  "names the release or its Node": ["service.version", "service.runtime_version"],
+  "names the release or its Node": ["service.version", "service.runtime_version", "update.current_version"],
   "counts the cores of the machine": ["runtime.max_procs"],
   "measured by the telemetry thread, which has the machine's clock": ["metrics_serving.last_scrape_at", "metrics_serving.last_scrape_duration_ms"],
 };
@@ -81,7 +81,7 @@ function maskedSample(line: string): string {
 
 /** The labels of a sample but for `le`: the lines of one histogram stay together in their order. */
 function seriesOf(line: string): string {
-  return (/\{.*\}/s.exec(line)?.[0] ?? "").replace(/,?le="[^"]*"/, "").replaceAll(/[{}]/g, "");
+  return (/\{.*\}/s.exec(line)?.[0] ?? "").replace(/(?<=[{,])le="[^"]*"/, "").replaceAll(/,?[{}]/g, "");
 }
 
 /** The requests that were received, one block each. Sorted: those of several scopes are on their way at once, and the order of metrics is no promise. */
@@ -104,11 +104,11 @@ function metricLine({ metric, kind, monotonic, temporality, unit, description }:
   return `${metric} ${kinds} unit=${unit} ${description}`;
 }
 
-function pointLine({ metric, attributes, startMs, timeMs, value, histogram }: ReceivedPoint, beganMs: number): string {
+function pointLine({ metric, attributes, doubles, startMs, timeMs, value, histogram }: ReceivedPoint, beganMs: number): string {
   const shown = isVarying(metric) ? MASKED : histogram === undefined ? value : histogramText(histogram);
   const since = (ms: number): string => `${(ms - beganMs) / 1_000}s`;
   const start = startMs === 0 ? "" : ` from ${isVarying(metric) ? MASKED : since(startMs)}`;
-  return `  {${attributesOf(attributes, metric === "svc.build_info")}} ${shown} at ${since(timeMs)}${start}`;
+  return `  {${attributesOf(attributes, { doubles, machine: metric === "svc.build_info" })}} ${shown} at ${since(timeMs)}${start}`;
 }
 
 function histogramText({ count, sum, counts, bounds }: NonNullable<ReceivedPoint["histogram"]>): string {
@@ -117,17 +117,33 @@ function histogramText({ count, sum, counts, bounds }: NonNullable<ReceivedPoint
 
 /** The records that were received, by their resources, without the order in which simultaneous ones came. */
 export function normaliseLogs(records: readonly ReceivedLog[], beganMs: number): string {
-  const blocks = Map.groupBy(records, ({ resource, schemaUrl }) => `resource: ${attributesOf(resource)}, schema ${schemaUrl}`);
+  const blocks = Map.groupBy(records, ({ resource, schemaUrl, scope }) => `resource: ${attributesOf(resource)}\nschema ${schemaUrl}, scope ${scope}`);
   return [...blocks].map(([resource, all]) => `${resource}\n${all.map((record) => recordLine(record, beganMs)).toSorted(compare).join("\n")}\n`).toSorted(compare).join("\n");
 }
 
-function recordLine({ name, body, severity, severityNumber, attributes, timeMs, traceId, spanId }: ReceivedLog, beganMs: number): string {
+/** Records whose time of observation is told by the control plane. The telemetry thread writes that of others by the machine's clock. */
+const CAPTURED: ReadonlySet<string> = new Set(["vpn.network.flow"]);
+
+function recordLine({ name, body, severity, severityNumber, attributes, doubles, timeMs, observedMs, traceId, spanId }: ReceivedLog, beganMs: number): string {
   const at = `${((timeMs - beganMs) / 1_000).toFixed(3).padStart(14)}s`;
-  return `  ${at} ${severity} ${severityNumber} ${name === "" ? "-" : name}: ${JSON.stringify(body)} {${attributesOf(attributes)}}${traceId === "" ? "" : ` ${traceId} ${spanId}`}`;
+  const observed = CAPTURED.has(name) ? ` observed ${(observedMs - beganMs) / 1_000}s` : "";
+  const span = traceId === "" ? "" : ` ${traceId} ${spanId}`;
+  return `  ${at} ${severity} ${severityNumber} ${name === "" ? "-" : name}: ${JSON.stringify(body)} {${attributesOf(attributes, { doubles })}}${observed}${span}`;
 }
 
-function attributesOf(attributes: PlainAttributes = {}, machine = "service.name" in attributes): string {
-  return Object.entries(attributes).map(([name, value]) => `${name}=${machine && MACHINE_ATTRIBUTES.includes(name) ? MASKED : JSON.stringify(value)}`).join(" ");
+function attributesOf(attributes: PlainAttributes = {}, { doubles = [], machine = "service.name" in attributes }: AttributeText = {}): string {
+  const shown = (name: string, value: string | number | boolean): string => (typeof value === "number" ? numberText(value, doubles.includes(name)) : JSON.stringify(value));
+  return Object.entries(attributes).map(([name, value]) => `${name}=${machine && MACHINE_ATTRIBUTES.includes(name) ? MASKED : shown(name, value)}`).join(" ");
+}
+
+interface AttributeText {
+  readonly doubles?: readonly string[];
+  readonly machine?: boolean;
+}
+
+/** As it was sent: a double has a point, an integer has none. */
+function numberText(value: number, isDouble: boolean): string {
+  return isDouble && Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
 /** The status as text: what fits stands on one line. */

@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { bothNetworks, objectStores, type Estate, type Section } from "../monitor-estate.ts";
 import { arrangeOddities } from "../monitor-oddities.ts";
+import { arrangeTroubles } from "./troubles.ts";
 
 /** `polling`: both control planes and node agents are asked, annotations are published. `feeding`: what excludes that: records from a bucket, rollups, TLS, limits that are met. */
 export const SCENES = ["polling", "feeding"] as const;
@@ -19,20 +20,28 @@ export interface SceneOptions {
 /** Arranges the estate and returns the configuration. */
 export function arrangeScene(estate: Estate, options: SceneOptions): Section {
   arrangeOddities(estate);
+  arrangeTroubles(estate);
   return options.scene === "polling" ? polling(estate, options) : feeding(estate, options);
 }
 
 function polling(estate: Estate, options: SceneOptions): Section {
-  // Two runs fail, and one waits for a second try.
+  // One collector never may, two runs fail, and one waits for a second try.
+  estate.tailscale.faults.next("contacts", { kind: "status", status: 403 }, 100);
   estate.tailscale.faults.next("users", { kind: "status", status: 500 }, 1);
   estate.headscale.faults.next("nodes", { kind: "status", status: 500 }, 2);
   const { networks, collectors, ...others } = slowly(bothNetworks(estate));
   const [hosted = {}, own = {}] = networks as Section[];
-  const { auditlogs, flowlogs, ...rest } = collectors as Record<string, Section>;
+  const { auditlogs, flowlogs, node_metrics, ...rest } = collectors as Record<string, Section>;
+  const { targets = [] } = node_metrics ?? {};
+  const gone = { url: estate.agents.urlOf("gone-09"), instance: "gone" };
   return {
     ...daemon(options), ...others,
     networks: [{ ...hosted, http: { retry: { max_attempts: 2, base_delay: "1s" } } }, { ...own, http: { rate_limit: 5, retry: { max_attempts: 1 } } }],
-    collectors: { ...rest, auditlogs: { ...auditlogs, initial_lookback: "8h" }, flowlogs: { ...flowlogs, lag: "1m" } },
+    collectors: {
+      ...rest, auditlogs: { ...auditlogs, initial_lookback: "8h" }, flowlogs: { ...flowlogs, lag: "1m", trusted_reporter_tags: ["tag:router"] },
+      node_metrics: { ...node_metrics, targets: [...(targets as Section[]), gone] },
+      webhooks: { ...rest["webhooks"], desired_events: ["nodeCreated", "userSuspended", "noSuchEvent"] },
+    },
     annotations: { url: estate.dashboard.url, token: "dashboard-secret", queue_size: 1, categories: { config_change: { rollup: false }, expiry: { rollup: false } } },
   };
 }

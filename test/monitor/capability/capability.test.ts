@@ -29,12 +29,12 @@ describe("scopes", () => {
   });
 });
 
-function opened(scopes: readonly string[] | undefined, unsupported: Parameters<typeof createFakeProvider>[1] = {}) {
+function opened(scopes: readonly string[] | undefined, unsupported: Parameters<typeof createFakeProvider>[1] = {}, collectors: NonNullable<Parameters<typeof networkOptions>[0]>["collectors"] = { dns: undefined }) {
   const clock = createManualClock();
   const scope = createTelemetryWriter({ clock }).scope({ name: "n", resource: {}, constants: {} }) as SeriesScope;
   const tracker = createCapabilityTracker({ clock, scope });
   const provider = createFakeProvider({}, { granted: { method: "oauth", scopes }, ...unsupported });
-  const options = networkOptions({ collectors: { dns: undefined } });
+  const options = networkOptions({ collectors });
   const registered = new Set(allCollectors.flatMap((each) => (each.prepare(options) !== undefined && (each.capability === undefined || provider.supports(each.capability)) ? [each.name] : [])));
   const matrix = () => capabilityMatrix({ collectors: allCollectors, registered, options, provider, tracker });
   return { clock, scope, tracker, matrix, row: (collector: string, subrequest?: string) => matrix().find((each) => each.collector === collector && each.subrequest === subrequest) };
@@ -54,6 +54,14 @@ describe("the capability matrix", () => {
     expect(row("dns")).toMatchObject({ active: false, configEnabled: false, reason: "config_disabled" });
     expect(row("devices", "device_posture")).toMatchObject({ active: false, reason: "config_disabled" });
     expect(row("devices", "device_invites")).toMatchObject({ active: true, reason: undefined, operations: [] });
+  });
+
+  it("needs the scope of devices for the hosts of services, where they are asked for", () => {
+    const services = { intervalMs: 600_000, collectHosts: false };
+    expect(opened(["services:read"], {}, { services }).row("services")).toMatchObject({ scopeStatus: "satisfied", requiredScopes: ["services:read"] });
+    const hosts = { services: { ...services, collectHosts: true } };
+    expect(opened(["services:read"], {}, hosts).row("services")).toMatchObject({ scopeStatus: "insufficient", missingScopes: ["devices:core:read"] });
+    expect(opened(["services:read", "devices:core:read"], {}, hosts).row("services")).toMatchObject({ scopeStatus: "satisfied" });
   });
 
   it("shows the most serious state of the operations, and of a further call its own", () => {

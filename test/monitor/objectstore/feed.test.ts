@@ -183,7 +183,17 @@ describe("A feed of an object store", () => {
     await run();
     await run(NOW_MS + HOUR_MS);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} why="${why}"`);
+    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} class=decode_error why="${why}"`);
+    close();
+  });
+
+  it("names both of two objects that are set aside in one run for different reasons", async () => {
+    put(`${day}/2026-11-20-11-00-00.ndjson`, "{");
+    put(`${day}/2026-11-20-11-10-00.ndjson`, "{}\n{}\n");
+    const { run, lines, series, close } = setUp({ object: { ...limits, records: 1 } });
+    await run();
+    expect(lines.map((line) => /class=(\S+)/.exec(line)?.[1])).toEqual(["decode_error", "object_records"]);
+    expect(series()).toMatchObject({ gaps: 2 });
     close();
   });
 
@@ -198,12 +208,13 @@ describe("A feed of an object store", () => {
     close();
   });
 
-  it("takes an object of which no row counts for a gap, and one that is deleted meanwhile for done", async () => {
+  it("takes an object of which no row counts for a gap, with a line in the log, and one that is deleted meanwhile for done", async () => {
     put(`${day}/2026-11-20-11-00-00.ndjson`, '{"a":1}\n{"a":2}');
-    const { run, series, refuse, rows, close } = setUp();
+    const { run, series, lines, refuse, rows, close } = setUp();
     refuse(true);
     await run();
     expect(series()).toMatchObject({ gaps: 1, "skipped{undecodable_object}": 1 });
+    expect(lines).toEqual([expect.stringContaining(`every record of an object was refused; it is tried again later feed=flow key=${day}/2026-11-20-11-00-00.ndjson class=undecodable_object`)]);
     refuse(false);
     await run(NOW_MS + 60_000);
     expect(rows).toHaveLength(2);

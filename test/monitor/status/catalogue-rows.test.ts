@@ -19,9 +19,10 @@ describe("the catalogue in the documents", () => {
     expect(metrics.every(({ description, group }) => description !== "" && group !== "")).toBe(true);
   });
 
-  it("has every record, a family by its form, always as the same list", () => {
+  it("has every record, a family by its form, its severity in words where records differ, always as the same list", () => {
     expect(rows.logEvents).toHaveLength(monitorRecords.length);
-    expect(rows.logEvents.find(({ name }) => name.startsWith("vpn.webhook."))).toMatchObject({ name: "vpn.webhook.<type>", severity: "INFO" });
+    expect(rows.logEvents.find(({ name }) => name.startsWith("vpn.webhook."))).toMatchObject({ name: "vpn.webhook.<type>", severity: "INFO / WARN by type" });
+    expect(rows.logEvents.find(({ name }) => name === "vpn.config.audit")).toMatchObject({ severity: "INFO (WARN when the event has an error)" });
     expect(rows.logEvents.find(({ name }) => name === "vpn.acl.risky_rule")).toMatchObject({ severity: "WARN", attributes: ["vpn.acl.section", "vpn.acl.rule"], group: "ACL" });
     expect(rows.logEvents).toBe(rows.logEvents);
   });

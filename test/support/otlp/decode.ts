@@ -26,9 +26,13 @@ export interface ReceivedPoint {
   /** 2 = cumulative. */
   readonly temporality: number;
   readonly attributes: PlainAttributes;
+  /** Names of the attributes that were sent as doubles; other numbers were sent as integers. */
+  readonly doubles: readonly string[];
   readonly startMs: number;
   readonly timeMs: number;
   readonly value: number;
+  /** How the value was sent; undefined for a histogram. */
+  readonly sentAs: "double" | "integer" | undefined;
   readonly histogram: { readonly bounds: readonly number[]; readonly counts: readonly number[]; readonly sum: number; readonly count: number } | undefined;
   /** Absent when there are none. */
   readonly exemplars?: readonly ReceivedExemplar[];
@@ -46,12 +50,16 @@ export interface ReceivedExemplar {
 export interface ReceivedLog {
   readonly resource: PlainAttributes;
   readonly schemaUrl: string;
+  readonly scope: string;
   readonly name: string;
   readonly body: string;
   readonly severity: string;
   readonly severityNumber: number;
   readonly attributes: PlainAttributes;
+  /** Names of the attributes that were sent as doubles; other numbers were sent as integers. */
+  readonly doubles: readonly string[];
   readonly timeMs: number;
+  readonly observedMs: number;
   /** In hexadecimal; empty when it belongs to none. */
   readonly traceId: string;
   readonly spanId: string;
@@ -80,7 +88,7 @@ export interface ReceivedSpan {
 
 interface KeyValue { readonly key: string; readonly value?: { readonly value: { readonly case?: string; readonly value?: unknown } } }
 interface Resource { readonly attributes: readonly KeyValue[] }
-interface NumberPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly value: { readonly value?: number | bigint } }
+interface NumberPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly value: { readonly case?: string; readonly value?: number | bigint } }
 interface WireExemplar { readonly timeUnixNano: bigint; readonly value: { readonly value?: number | bigint }; readonly traceId: Uint8Array; readonly spanId: Uint8Array }
 interface HistogramPoint { readonly attributes: readonly KeyValue[]; readonly startTimeUnixNano: bigint; readonly timeUnixNano: bigint; readonly count: bigint; readonly sum?: number; readonly bucketCounts: readonly bigint[]; readonly explicitBounds: readonly number[]; readonly exemplars: readonly WireExemplar[] }
 type Data =
@@ -89,8 +97,8 @@ type Data =
   | { readonly case: "histogram"; readonly value: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: number } };
 interface Metric { readonly name: string; readonly unit: string; readonly description: string; readonly data: Data }
 interface MetricsRequest { readonly resourceMetrics: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeMetrics: readonly { readonly scope?: { readonly name: string }; readonly metrics: readonly Metric[] }[] }[] }
-interface LogRecord { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly timeUnixNano: bigint; readonly severityText: string; readonly severityNumber: number; readonly eventName: string; readonly body?: KeyValue["value"]; readonly attributes: readonly KeyValue[] }
-interface LogsRequest { readonly resourceLogs: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeLogs: readonly { readonly logRecords: readonly LogRecord[] }[] }[] }
+interface LogRecord { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly timeUnixNano: bigint; readonly observedTimeUnixNano: bigint; readonly severityText: string; readonly severityNumber: number; readonly eventName: string; readonly body?: KeyValue["value"]; readonly attributes: readonly KeyValue[] }
+interface LogsRequest { readonly resourceLogs: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeLogs: readonly { readonly scope?: { readonly name: string }; readonly logRecords: readonly LogRecord[] }[] }[] }
 interface Span { readonly traceId: Uint8Array; readonly spanId: Uint8Array; readonly parentSpanId: Uint8Array; readonly traceState: string; readonly name: string; readonly kind: number; readonly startTimeUnixNano: bigint; readonly endTimeUnixNano: bigint; readonly attributes: readonly KeyValue[]; readonly status?: { readonly code: number }; readonly links: readonly { readonly traceId: Uint8Array; readonly spanId: Uint8Array }[] }
 interface TraceRequest { readonly resourceSpans: readonly { readonly schemaUrl: string; readonly resource?: Resource; readonly scopeSpans: readonly { readonly scope?: { readonly name: string }; readonly spans: readonly Span[] }[] }[] }
 
@@ -111,9 +119,10 @@ export function decodeMetrics(bytes: Uint8Array): ReceivedPoint[] {
 /** All records of a request. Throws when the bytes are no such message. */
 export function decodeLogs(bytes: Uint8Array): ReceivedLog[] {
   const request = fromBinary(logsRequest, bytes) as unknown as LogsRequest;
-  return request.resourceLogs.flatMap(({ resource, schemaUrl, scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords.map((record) => ({
-    resource: plain(resource?.attributes), schemaUrl, name: record.eventName, body: String(scalar(record.body?.value.value ?? "")), severity: record.severityText,
-    severityNumber: record.severityNumber, attributes: plain(record.attributes), timeMs: ms(record.timeUnixNano),
+  return request.resourceLogs.flatMap(({ resource, schemaUrl, scopeLogs }) => scopeLogs.flatMap(({ scope, logRecords }) => logRecords.map((record) => ({
+    resource: plain(resource?.attributes), schemaUrl, scope: scope?.name ?? "", name: record.eventName, body: String(scalar(record.body?.value.value ?? "")), severity: record.severityText,
+    severityNumber: record.severityNumber, attributes: plain(record.attributes), doubles: doublesOf(record.attributes),
+    timeMs: ms(record.timeUnixNano), observedMs: ms(record.observedTimeUnixNano),
     traceId: hex(record.traceId), spanId: hex(record.spanId),
   }))));
 }
@@ -134,20 +143,24 @@ function hex(bytes: Uint8Array): string {
 
 function points({ name, unit, description, data }: Metric, around: { readonly resource: PlainAttributes; readonly schemaUrl: string; readonly scope: string }): ReceivedPoint[] {
   const common = { ...around, metric: name, unit, description, kind: data.case, monotonic: data.case === "sum" && data.value.isMonotonic, temporality: data.case === "gauge" ? 0 : data.value.aggregationTemporality };
-  if (data.case !== "histogram") return data.value.dataPoints.map((point) => ({ ...common, ...timed(point), value: Number(point.value.value), histogram: undefined }));
+  if (data.case !== "histogram") return data.value.dataPoints.map((point) => ({ ...common, ...timed(point), value: Number(point.value.value), sentAs: point.value.case === "asDouble" ? "double" as const : "integer" as const, histogram: undefined }));
   return data.value.dataPoints.map((point) => ({
-    ...common, ...timed(point), value: Number.NaN,
+    ...common, ...timed(point), value: Number.NaN, sentAs: undefined,
     histogram: { bounds: point.explicitBounds, counts: point.bucketCounts.map(Number), sum: point.sum ?? Number.NaN, count: Number(point.count) },
     ...(point.exemplars.length === 0 ? {} : { exemplars: point.exemplars.map((each) => ({ value: Number(each.value.value), timeMs: ms(each.timeUnixNano), traceId: hex(each.traceId), spanId: hex(each.spanId) })) }),
   }));
 }
 
-function timed(point: NumberPoint | HistogramPoint): Pick<ReceivedPoint, "attributes" | "startMs" | "timeMs"> {
-  return { attributes: plain(point.attributes), startMs: ms(point.startTimeUnixNano), timeMs: ms(point.timeUnixNano) };
+function timed(point: NumberPoint | HistogramPoint): Pick<ReceivedPoint, "attributes" | "doubles" | "startMs" | "timeMs"> {
+  return { attributes: plain(point.attributes), doubles: doublesOf(point.attributes), startMs: ms(point.startTimeUnixNano), timeMs: ms(point.timeUnixNano) };
 }
 
 function plain(attributes: readonly KeyValue[] | undefined): PlainAttributes {
   return Object.fromEntries((attributes ?? []).map(({ key, value }) => [key, scalar(value?.value.value)]));
+}
+
+function doublesOf(attributes: readonly KeyValue[]): string[] {
+  return attributes.filter(({ value }) => value?.value.case === "doubleValue").map(({ key }) => key);
 }
 
 function scalar(value: unknown): string | number | boolean {
