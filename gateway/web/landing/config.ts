@@ -25,7 +25,7 @@ export function configPanel(status: StatusJson, state: PageState): Child {
         ["Export", `${telemetry.protocol}${telemetry.insecure ? ", not encrypted" : ""}, at most ${formatCount(telemetry.metric_export_batch_size)} points at once`],
         ["Schema", config.schema_version],
       ]))}
-      ${part("Secrets", secrets(config), "Whether they are set; what they are is never shown.")}
+      ${part("Secrets", secrets(config), "Shows whether each is set, never its value.")}
     </div>`,
     part("Delivery", deliveryTable(status, state)),
     part("Components", components(status)),

@@ -28,20 +28,20 @@ interface WorkloadIdentity {
 export type WrittenAuth = MethodAuth & { readonly oauth: OauthClient; readonly workloadIdentity: WorkloadIdentity };
 
 const methodFields: Fields<MethodAuth> = {
-  method: { type: oneOf(["oauth", "apikey", "workload_identity"]), default: "oauth", help: "Which credential is used." },
-  apikey: { type: secret, optional: true, secret: true, help: "API key, for the method apikey. It belongs to a user and ends after 90 days at most." },
+  method: { type: oneOf(["oauth", "apikey", "workload_identity"]), default: "oauth", help: "Authentication method." },
+  apikey: { type: secret, optional: true, secret: true, help: "API key, for the method apikey. It belongs to a user and expires after at most 90 days." },
 };
 const oauthFields: Fields<OauthClient> = {
   clientId: { type: text, default: "", help: "OAuth client, for the method oauth." },
-  clientSecret: { type: secret, optional: true, secret: true, help: "Secret of the OAuth client." },
+  clientSecret: { type: secret, optional: true, secret: true, help: "OAuth client secret." },
   scopes: {
-    type: listOf(string), default: ["all:read"], help: "Scopes that are asked for.",
+    type: listOf(string), default: ["all:read"], help: "Scopes to request.",
     rule: (scopes) => (scopes.length === 0 ? { rule: "must name at least one scope", remedy: "write all:read." } : noBlank(scopes)),
   },
 };
 const identityFields: Fields<WorkloadIdentity> = {
   clientId: { type: text, default: "", help: "Federated client, for the method workload_identity." },
-  idTokenFile: { type: path, default: "", help: "File with the identity token of the workload, read again for each exchange." },
+  idTokenFile: { type: path, default: "", help: "File with the workload's identity token, read again for each token exchange." },
 };
 
 /** `vpn.auth` */

@@ -53,7 +53,7 @@ describe("a second name of a key", () => {
   });
 
   it("is refused where it says something else than the first", () => {
-    expect(problems(load("logging: {level: info}\nlog_level: debug\n"))).toEqual(["ERROR log_level: is another name of logging.level and says something else (line 2) — remove one of them."]);
+    expect(problems(load("logging: {level: info}\nlog_level: debug\n"))).toEqual(["ERROR log_level: is another name of logging.level and has a different value (line 2) — remove one of them."]);
     expect(problems(load(undefined, { STEWARD_LOGGING__LEVEL: "info", STEWARD_LOG_LEVEL: "debug" }))[0]).toContain("is another name of logging.level");
   });
 });

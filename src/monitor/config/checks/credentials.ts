@@ -56,6 +56,6 @@ function judgeNetwork(config: Config, entry: NetworkSection, index: number, read
   }
   const findings = judgeAuth(entry.auth, readFile).map(({ under, severity, ...complaint }) => at(severity, `.auth${under}`, complaint));
   if (entry.apiKey !== undefined) findings.push(at("warning", ".api_key", { rule: "is not used: it is a key of Headscale, and the provider is tailscale", remedy: "set provider to headscale, or use auth.apikey." }));
-  if (findings.length === 0 && settleAuth(entry.auth) === undefined) findings.push(at("warning", ".auth", { rule: "is missing, and nothing is collected of this network", remedy: "set auth.oauth.client_id and client_secret." }));
+  if (findings.length === 0 && settleAuth(entry.auth) === undefined) findings.push(at("warning", ".auth", { rule: "is missing: nothing is collected from this network", remedy: "set auth.oauth.client_id and client_secret." }));
   return [...clear, ...findings];
 }

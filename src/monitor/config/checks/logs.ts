@@ -41,7 +41,7 @@ export const feedsSound: Check = {
     const seen = new Set<string>();
     for (const kind of kinds) {
       const used = isUsed(config, kind) ? usedFeeds(config, kind) : [];
-      if (isUsed(config, kind) && used.length === 0) findings.push({ severity: "error", path: "networks", rule: `have no objectstore.k8s_audit, and collectors.k8s_audit.enabled is true`, remedy: "say of at least one where its recordings are." });
+      if (isUsed(config, kind) && used.length === 0) findings.push({ severity: "error", path: "networks", rule: `have no objectstore.k8s_audit, and collectors.k8s_audit.enabled is true`, remedy: "set objectstore.k8s_audit of at least one network." });
       for (const { feed, say } of used) {
         findings.push(...judgeFeed(feed).map(({ severity, under, rule, remedy }) => say(severity, under, rule, remedy)));
         if (isPlaced(feed) && seen.has(feedPlace(feed))) findings.push(say("error", ".prefix", "is where another feed is too: endpoint, bucket and prefix are the same", "give each feed its own prefix."));

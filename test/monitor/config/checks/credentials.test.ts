@@ -39,7 +39,7 @@ describe("the credentials of several networks", () => {
     [two(`auth: {${CLIENT}}`, "vpn: {network: example.org}"), "ERROR vpn.network: names a single network, and networks are configured (line 2)"],
     [two(`auth: {${CLIENT}}`, "vpn: {auth: {oauth: {client_id: x}}}"), "WARNING vpn.auth.oauth.client_id: is not used: each of the networks has its own (line 2)"],
     [two(`auth: {${CLIENT}}`, "headscale: {api_key: canary}"), "WARNING headscale.api_key: is not used: each of the networks has its own"],
-    [two("http: {timeout: 1s}"), "WARNING networks[0].auth: is missing, and nothing is collected of this network"],
+    [two("http: {timeout: 1s}"), "WARNING networks[0].auth: is missing: nothing is collected from this network"],
     [two("auth: {oauth: {client_id: x}}"), "WARNING networks[0].auth.oauth.client_secret: is missing: half an OAuth client"],
     [two("auth: {method: workload_identity, workload_identity: {client_id: x}}"), "ERROR networks[0].auth.workload_identity.id_token_file: is missing"],
     [two(`auth: {${CLIENT}}, api_key: canary`), "WARNING networks[0].api_key: is not used: it is a key of Headscale"],

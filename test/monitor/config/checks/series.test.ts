@@ -33,9 +33,9 @@ describe("agents on nodes", () => {
     [`enabled: true, targets: [${target}]`, []],
     [`enabled: true, targets: [${target}, {url: 'http://a:1/metrics', instance: 'a:1'}]`, ["ERROR collectors.node_metrics.targets: must be different"]],
     [`enabled: true, targets: [${target}, {url: 'http://a:1/metrics', instance: other}]`, []],
-    ["targets: [{url: 'http://ada:canary@a'}]", ["ERROR collectors.node_metrics.targets[0].url: must not hold credentials"]],
+    ["targets: [{url: 'http://ada:canary@a'}]", ["ERROR collectors.node_metrics.targets[0].url: must not contain credentials"]],
     ["targets: [{instance: a}]", ["ERROR collectors.node_metrics.targets[0].url: is missing"]],
-    ["targets: [{url: 'https://a', tls: {cert_file: c}}]", ["ERROR collectors.node_metrics.targets[0].tls.key_file: is missing, the other of the two is set"]],
+    ["targets: [{url: 'https://a', tls: {cert_file: c}}]", ["ERROR collectors.node_metrics.targets[0].tls.key_file: is missing, but the other of the pair is set"]],
     ["targets: [{url: 'https://a', headers: {x: canary, x_file: /k}}]", ["ERROR collectors.node_metrics.targets[0].headers.x: is given twice"]],
   ])("are asked as it is written: %s", (fields, expected) => {
     const { problems } = load(`collectors: {node_metrics: {${fields}}}`);
