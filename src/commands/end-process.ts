@@ -30,7 +30,7 @@ export function heedUncaught(log: Log, end: EndProcess): void {
     if (ends) return;
     ends = true;
     try {
-      log.error("an error that nobody caught ends the process", { origin, ...describeUncaught(thrown) });
+      log.error("uncaught error; the process exits", { origin, ...describeUncaught(thrown) });
     } finally {
       void end(1);
     }

@@ -28,13 +28,13 @@ const CONFIG = "#config";
 
 /** What to do and where to read on, where the component itself names nothing better. */
 const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
-  state: { remedy: "look at the disk below state.directory; Steward goes on by itself once the disk takes writes", link: "/readyz?verbose=1" },
+  state: { remedy: "check the disk of state.directory; Steward recovers by itself once the disk accepts writes", link: "/readyz?verbose=1" },
   gateway: { remedy: PORT("gateway.listen"), link: CONFIG },
   admin: { remedy: PORT("admin.listen"), link: CONFIG },
   metrics: { remedy: PORT("scrape.listen"), link: CONFIG },
   dedup: { remedy: "", link: "/api/v1/ready" },
   tokens: { remedy: "", link: "/v1/sys/health" },
-  backups: { remedy: "the log says why; once that is mended, `steward backup` makes one now", link: "/readyz?verbose=1" },
+  backups: { remedy: "see the log; after fixing the cause, `steward backup` makes one at once", link: "/readyz?verbose=1" },
 };
 const OTHER = "/readyz?verbose=1";
 

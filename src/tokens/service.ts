@@ -193,7 +193,7 @@ class Inside implements Tokens {
       await this.#leave(LEAVE_MS);
       await this.#stopManager(LEAVE_MS);
       this.#seal.seal();
-    }).catch((thrown: unknown) => this.#deps.log.error("the store could not be sealed in order", { error: toStewardError(thrown) }));
+    }).catch((thrown: unknown) => this.#deps.log.error("sealing the store failed", { error: toStewardError(thrown) }));
     return Promise.resolve();
   }
 

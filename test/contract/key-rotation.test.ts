@@ -56,7 +56,7 @@ describe("sys/rotate", () => {
     const after = (await vault.ask("GET", "sys/key-status")).json.data;
     expect(after.term).toBe(4);
     expect(Date.parse(after.install_time as string)).toBeGreaterThanOrEqual(Date.parse(before.data.install_time as string));
-    await vi.waitFor(() => expect(vault.daemon.stderr.join("\n")).toMatch(/rows of older data keys are encrypted anew.*term=4/), { timeout: 10_000 });
+    await vi.waitFor(() => expect(vault.daemon.stderr.join("\n")).toMatch(/rows of older data keys were re-encrypted.*term=4/), { timeout: 10_000 });
     expect([await lookup(vault, lease), await lookup(vault, await mint(vault))]).toEqual([200, 200]);
     expect(readFileSync(join(vault.state, "audit.log"), "utf8").split("\n").filter((line) => line.includes('"path":"sys/rotate"'))).toHaveLength(4);
     await vault.daemon.stop();

@@ -31,7 +31,7 @@ export function collectorsPanel(status: StatusJson, scope: Scope, state: PageSta
   return [
     table({
       id: "collectors", what: "collectors", rows: scope.collectors, keyOf: (each) => `${each.network ?? ""} ${each.name}`, columns: columns(status, state),
-      empty: "No collector runs. A network needs credentials (vpn.auth.* or headscale.*) before anything can be collected; the Config tab tells what is missing.",
+      empty: "No collector runs. A network needs credentials (vpn.auth.* or headscale.*) before anything can be collected; the Config tab shows what is missing.",
     }, state),
     part("Node metrics targets", discovery(status.node_discovery, state), "Addresses of nodes whose own metrics are read."),
   ];

@@ -13,7 +13,7 @@ import type { ConfigSummary, ConfigValue, StatusJson } from "./status.ts";
 export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;
   return [
-    part("Advisories", advisories.length === 0 ? empty("Nothing to mind: the configuration raises no warning.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
+    part("Advisories", advisories.length === 0 ? empty("The configuration has no warnings.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
       html`<li>${stateText("notice", html`<span>${key === undefined || message.startsWith(key) ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`)}</ul>`),
     html`<div class="columns">
       ${part("In force", keyValues([
@@ -31,7 +31,7 @@ export function configPanel(status: StatusJson, state: PageState): Child {
     part("Components", components(status)),
     html`<div class="columns">${metricsServing(status.metrics_serving, state)}${profiling(status.profiling, state)}</div>`,
     certificates(status, state),
-    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. For somebody who helps: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`),
+    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. To share with support: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`),
   ];
 }
 

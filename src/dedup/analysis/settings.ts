@@ -69,7 +69,7 @@ export function readParameters({ settings, config, log }: ParametersDeps): Analy
   const parameters = parametersFrom((key) => settings.get(key));
   const [broken] = brokenRules(parameters, leafOf);
   if (broken === undefined) return parameters;
-  log.warn("stored settings of the analysis do not go with the configuration and count as not set", { setting: analysisKeys[broken.name].path, reason: broken.rule });
+  log.warn("stored analysis settings conflict with the configuration and are ignored", { setting: analysisKeys[broken.name].path, reason: broken.rule });
   return parametersFrom((key) => config.get(key));
 }
 

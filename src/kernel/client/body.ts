@@ -49,7 +49,7 @@ async function* capped(source: AsyncIterable<Uint8Array>, limit: number, refuse:
 
 async function* decompressed(source: AsyncIterable<Uint8Array>, encoding: string, status: number): AsyncGenerator<Uint8Array, void, undefined> {
   const create = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-  if (create === undefined) throw failed({ class: "decode", status }, "a Content-Encoding that was not asked for");
+  if (create === undefined) throw failed({ class: "decode", status }, "a Content-Encoding that was not requested");
   const decoder = create();
   // The outcome is seen where the decoder is read.
   pipeline(Readable.from(source, { objectMode: false, highWaterMark: CHUNK_BYTES }), decoder, () => undefined);

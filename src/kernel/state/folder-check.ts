@@ -108,7 +108,7 @@ function readManifest(directory: string): BackupManifest | undefined {
   } catch {
     // told below
   }
-  throw new StewardError("corrupt", `${path} is no manifest of a backup`, { remedy: "restore another backup, or take the file away to check the stores alone" });
+  throw new StewardError("corrupt", `${path} is no manifest of a backup`, { remedy: "restore another backup, or remove the file to check only the stores" });
 }
 
 async function manifestProblems(path: string, name: string, manifest: BackupManifest | undefined): Promise<string[]> {

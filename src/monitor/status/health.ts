@@ -41,7 +41,7 @@ export interface JudgedNetwork {
 export function judge({ process, checkpoints, delivery, networks }: Judged): { readonly health: Health; readonly problems: Problem[] } {
   const problems = [
     ...process,
-    ...(checkpoints === undefined ? [] : [{ part: "checkpoints", reason: `checkpoints are not stored: ${checkpoints}`, remedy: "look at the disk that holds checkpoint.file_path; Steward goes on by itself once it takes writes", link: "#config" }]),
+    ...(checkpoints === undefined ? [] : [{ part: "checkpoints", reason: `checkpoints are not stored: ${checkpoints}`, remedy: "check the disk of checkpoint.file_path; Steward recovers by itself once it accepts writes", link: "#config" }]),
     ...delivery.filter(({ failing }) => failing).map(deliveryProblem),
     ...networks.flatMap(networkProblems),
   ];

@@ -102,6 +102,6 @@ async function revokeNow(context: EngineContext, session: Session, request: Logi
   const outcome = await revokeToken(context.platform, session.base, token);
   const ended = outcome.lost === undefined && (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
   if (ended) request.effect?.none();
-  else context.host.log.error("a token that cannot be leased could not be revoked", { request_id: request.id });
+  else context.host.log.error("revoking a token that cannot be leased failed", { request_id: request.id });
   return ended;
 }

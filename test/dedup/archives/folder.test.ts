@@ -125,7 +125,7 @@ describe("a folder as an archive", () => {
     expect(refsOf(await readAll(archiveOf(folder, { exclude: ["node_modules", "docs/old/"] })))).toEqual(["a.txt", "b.md", "docs/e.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["**/*.txt"], exclude: ["a.*"] })))).toEqual(["docs/e.txt", "docs/old/d.txt", "node_modules/x/c.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["*.md"] })))).toEqual(["b.md"]);
-    expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(/is no file pattern/);
+    expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(/is not a file pattern/);
   });
 
   it("reads only what changed, unless forced", async () => {

@@ -195,7 +195,7 @@ describe("an audit file", () => {
     renameSync(folder, `${folder}-away`);
     onTestFinished(() => rmSync(`${folder}-away`, { recursive: true, force: true }));
     process.kill(at.vault.daemon.pid, "SIGHUP");
-    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("could not be reopened"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("reopening the audit files failed"), { timeout: 30_000 });
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(join(`${folder}-away`, "audit.log.1"), "utf8")).toContain("github/token");
   });

@@ -183,7 +183,7 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     expect(listener.certificate()).toMatchObject({ lastReloadAt: undefined, lastFailureAt: expect.any(Number) });
     writeFileSync(join(folder, "tls.key"), two.key);
     await expect.poll(() => servedName(listener.port)).toBe("two");
-    const warned = lines.filter((line) => line.includes("last good pair"));
+    const warned = lines.filter((line) => line.includes("the last good one stays in use"));
     expect(new Set(warned).size).toBe(warned.length);
     expect(warned.length).toBeLessThanOrEqual(5);
   });

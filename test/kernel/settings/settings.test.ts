@@ -137,7 +137,7 @@ describe("who watches", () => {
     watch[Symbol.dispose]();
     await settings.change("dedup", { retain: "6m" });
     expect(heard).toEqual([["retain"]]);
-    expect(lines.join("")).toContain("who watches settings failed");
+    expect(lines.join("")).toContain("a watcher of settings failed");
   });
 });
 

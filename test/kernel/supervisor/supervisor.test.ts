@@ -203,7 +203,7 @@ describe("a crash", () => {
     expect(phases()).toEqual({ pool: "failed", gateway: "ready" });
     expect(supervisor.ready()).toEqual({ ok: false, reasons: ["pool: a worker is gone"] });
     expect(events).toEqual(["+pool", "+gateway", "-pool"]);
-    expect(lines.join("")).toContain("component failed and stays down");
+    expect(lines.join("")).toContain("component failed and is not restarted");
   });
 
   it("shows nothing of somebody else's text, wherever it comes from", async () => {

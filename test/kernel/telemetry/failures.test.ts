@@ -79,7 +79,7 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     expect(receiver.points().at(-1)?.value).toBe(1);
     expect(telemetry.status().ledger?.signals.metrics.consecutiveFailures).toBe(0);
     expect(telemetry.component.health?.()).toEqual({ ok: true });
-    expect(telemetry.log.lines.at(-1)).toMatch(/^info metrics are delivered again/);
+    expect(telemetry.log.lines.at(-1)).toMatch(/^info metrics export recovered/);
   });
 
   it("is entered as timeout when it does not answer, and the next export does not wait behind it for ever", async () => {

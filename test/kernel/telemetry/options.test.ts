@@ -79,7 +79,7 @@ describe("DeliveryLog", () => {
     expect(log.lines[2]).toContain('"in_a_row":6');
     expect(delivery.failing()).toEqual(["metrics are not delivered (unavailable)"]);
     delivery.hear(view({ failures: 6, consecutiveFailures: 0 }));
-    expect(log.lines[3]).toMatch(/^info metrics are delivered again/);
+    expect(log.lines[3]).toMatch(/^info metrics export recovered/);
     expect(delivery.failing()).toEqual([]);
     fail(1, "timeout");
     expect(log.lines).toHaveLength(5);

@@ -56,7 +56,7 @@ describe("The look for newer releases", () => {
     await start();
     expect(asked).toEqual(["steward/1.2.3 /repos/o/n/releases/latest?a=1&a=2"]);
     expect(check.status()).toMatchObject({ state: "available", currentVersion: "1.2.3", latestVersion: "1.4.0", minorsBehind: 2, lastCheckedAtMs: clock.now(), lastErrorClass: undefined });
-    expect(lines.join("")).toContain("a newer Steward was released");
+    expect(lines.join("")).toContain("a newer release of Steward is available");
     await next();
     expect(check.status()).toMatchObject({ state: "available", latestVersion: "2.0.0", minorsBehind: 0 });
     await next();

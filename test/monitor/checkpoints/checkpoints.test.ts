@@ -142,7 +142,7 @@ describe("the checkpoint file", () => {
     writeFileSync(path, "{}");
     expect((await open()).status().path).toBe(join(directory, "check-points.mdb"));
     expect(readFileSync(path, "utf8")).toBe("{}");
-    expect(lines.join("")).toContain("gets its extension");
+    expect(lines.join("")).toContain("is opened with the extension");
     expect(checkpointPlace("/x/.mdb")).toEqual({ directory: "/x", name: "mdb", path: "/x/mdb.mdb" });
     expect(checkpointPlace("/x/é")).toEqual({ directory: "/x", name: "checkpoints", path: "/x/checkpoints.mdb" });
   });

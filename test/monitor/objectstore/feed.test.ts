@@ -183,7 +183,7 @@ describe("A feed of an object store", () => {
     await run();
     await run(NOW_MS + HOUR_MS);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} why="${why}"`);
+    expect(lines[0]).toContain(`an object cannot be read and is skipped feed=flow key=${key} why="${why}"`);
     close();
   });
 

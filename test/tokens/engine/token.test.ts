@@ -201,7 +201,7 @@ describe("a token without a usable end", () => {
     room.codeHost.faults.next("mint", { kind: "no_expiry" });
     room.codeHost.faults.next("revoke", { kind: "status", status: 500 });
     expect((await room.refusal("create", "token", { installation_id: 1001 })).message).toContain("could not be revoked");
-    expect(room.host.logged.join("\n")).toMatch(/^error a token that cannot be leased could not be revoked/);
+    expect(room.host.logged.join("\n")).toMatch(/^error revoking a token that cannot be leased failed/);
     expect(room.host.logged.join("\n")).not.toContain("ghs_");
   });
 

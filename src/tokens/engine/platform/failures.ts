@@ -29,7 +29,7 @@ export function platformFailure(attempted: Attempted, outcome: HttpReply | HttpL
   if (outcome.lost !== undefined) return lostFailure(attempted, outcome);
   const said = messageOf(outcome);
   const text = (cause: string): string => `${attempted.failed}: ${statusLine(outcome)}${said === undefined ? "" : `: ${said}`}: ${cause}`;
-  if (isRateLimited(outcome, said)) return new StewardError("exhausted", text("the platform limits its callers; try again later"), { rule: "rate_limited", retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS });
+  if (isRateLimited(outcome, said)) return new StewardError("exhausted", text("the platform's rate limit is exceeded; retry later"), { rule: "rate_limited", retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS });
   const meaning = meaningOf(attempted, outcome, said);
   return new StewardError(meaning.code, text(meaning.cause), { rule: meaning.rule });
 }
@@ -83,10 +83,10 @@ function meaningOf({ subject, hints = [] }: Attempted, reply: HttpReply, said: s
 }
 
 function lostFailure({ failed, hints = [] }: Attempted, { lost, reason }: HttpLost): StewardError {
-  if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform gave no whole answer in time`, { rule: "timeout" });
+  if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform did not answer completely in time`, { rule: "timeout" });
   if (lost === "cancelled") return new StewardError("cancelled", `${failed}: cancelled`, { rule: "cancelled" });
   if (lost === "too_large") return new StewardError("upstream", `${failed}: the platform's answer is too large${hints.map((hint) => `; ${hint}`).join("")}`, { rule: "too_large" });
-  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url leads to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
+  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url resolves to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
   return new StewardError("upstream", `${failed}: the connection to the platform failed (${reason}); check base_url, proxy and network`, { rule: "transport" });
 }
 

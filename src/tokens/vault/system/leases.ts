@@ -130,7 +130,7 @@ function countOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
 
 function irrevocableOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
   const type = fields.text("type") || "irrevocable";
-  if (type !== "irrevocable") throw new StewardError("invalid", "only irrevocable leases are listed here; list the others with LIST sys/leases/lookup/PREFIX", { field: "type" });
+  if (type !== "irrevocable") throw new StewardError("invalid", "only irrevocable leases are listed here; list others with LIST sys/leases/lookup/PREFIX", { field: "type" });
   const all = leases.irrevocable();
   const listed = fields.text("limit") === "none" ? all : all.slice(0, LISTED);
   return { lease_count: all.length, leases: listed.map(({ id, irrevocable }) => ({ lease_id: id, error: irrevocable })) };

@@ -47,7 +47,7 @@ describe("the credentials of several networks", () => {
     [two("provider: headscale, url: 'https://hs'"), "ERROR networks[0].api_key: is missing with provider headscale"],
     [two("provider: headscale, url: 'http://hs.example.org', api_key: canary"), "WARNING networks[0].url: is plain HTTP"],
     [two(`auth: {${CLIENT}}`).replace("name: b", "name: a"), "ERROR networks: must have different names, \"a\" is there twice"],
-    [two(`auth: {${CLIENT}}`).replace("name: b", "name: '-'"), "ERROR networks: must have names that can be told apart"],
+    [two(`auth: {${CLIENT}}`).replace("name: b", "name: '-'"), "ERROR networks: must not contain - when there are several networks"],
     [two("auth: {oauth: {client_idd: x}}"), "ERROR networks[0].auth.oauth.client_idd: is not a known key (line 1) — did you mean client_id?"],
     [two("name: a/b").replace("name: a, ", ""), "ERROR networks[0].name: must be a name of 1 to 253 characters without /"],
   ])("are judged one by one: %s", (yaml, expected) => {

@@ -49,19 +49,19 @@ describe("the rules of a policy", () => {
   });
 
   it.each([
-    ['key "a" {}', '"key" is no key of a policy; known are path and name'],
-    ["path { }", "path is followed by one path"],
-    ['path "a" "b" { }', "path is followed by one path"],
-    ['path "a" { capability = ["read"] }', '"capability" is no key of a path'],
+    ['key "a" {}', '"key" is not a key of a policy; known keys are path and name'],
+    ["path { }", "path must be followed by one path"],
+    ['path "a" "b" { }', "path must be followed by one path"],
+    ['path "a" { capability = ["read"] }', '"capability" is not a key of a path'],
     ['path "a" { capabilities = ["reed"] }', 'line 1, column 28: invalid capability "reed"'],
-    ['path "a" { capabilities = "read" }', "here stands a list of texts"],
-    ['path "a" { capabilities = [1] }', "here stands a text"],
+    ['path "a" { capabilities = "read" }', "expected a list of strings"],
+    ['path "a" { capabilities = [1] }', "expected a string in double quotes"],
     ['path "a" { capabilities = ["read"] capabilities = ["deny"] }', "capabilities is given once"],
     ['{"path": {"a": {"capabilities": ["deny"], "capabilities": ["read"]}}}', "capabilities is given once"],
     ['path "a" { policy = "all" }', 'invalid policy "all"'],
     ['path "a/+*" { }', "'+*' is forbidden"],
-    ['path "a/{{identity.entity.id}}" { }', "templates are not served"],
-    ['path "a" { allowed_parameters = { "x" = "y" } }', "are a list"],
+    ['path "a/{{identity.entity.id}}" { }', "templates are not supported"],
+    ['path "a" { allowed_parameters = { "x" = "y" } }', "must be a list"],
     ['path "a" { denied_parameters = { "x" = ["a"] "X" = ["b"] } }', "is given once"],
     ['path "a" { min_wrapping_ttl = "1h" max_wrapping_ttl = 60 }', "max_wrapping_ttl cannot be less than min_wrapping_ttl"],
     ['path "a" { max_wrapping_ttl = "soon" }', '"soon" is no duration'],
@@ -70,7 +70,7 @@ describe("the rules of a policy", () => {
     ['path "a" { control_group = { ttl = "1h" } }', "control_group is not served"],
     ['path "a" { pagination_limit = 10 }', "pagination_limit is not served"],
     ['path "a" { list_scan_response_keys_filter_path = "a" }', "list_scan_response_keys_filter_path is not served"],
-    ['{"path": "a"}', "path is an object of paths"],
+    ['{"path": "a"}', "path must be an object of paths"],
     ['path "a" { hasOwnProperty = 1 }', "is no key of a path"],
   ])("are refused when they cannot be meant: %s", (text, why) => {
     expect(() => parsePolicy(text)).toThrow(why);
