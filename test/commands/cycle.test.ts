@@ -71,7 +71,7 @@ describe("steward -preflight", () => {
     const { env } = configured(plane);
     const human = await runSteward(["-preflight"], { env });
     expect(human.code).toBe(3);
-    expect(human.stdout).toMatch(/devices +REFUSED .*credential is not accepted.*; check the configured credential/);
+    expect(human.stdout).toMatch(/devices +REFUSED .*credential was rejected.*; check the configured credential/);
     expect(human.stdout).toMatch(/preflight: FAILED \(14 of 14 collectors failed, 14 because the credential is refused, exit=3\)\n$/);
     const { stdout } = await runSteward(["-preflight", "-json"], { env });
     expect(results(stdout).every(({ ok, auth_failure, error }) => !ok && auth_failure && error !== undefined)).toBe(true);

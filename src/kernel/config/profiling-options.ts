@@ -82,7 +82,7 @@ function spanFindings(config: Config): Finding[] {
   if (!config.get(tracingEnabled) || !config.get(profiler.enabled)) {
     return [atKey(config, spanProfiles.enabled, "error", { rule: "needs tracing.enabled and profiling.profiler.enabled", remedy: "switch them on, or this off." })];
   }
-  return [atKey(config, spanProfiles.enabled, "warning", { rule: "is not used: profiles of Steward carry no spans", remedy: "set it to false." })];
+  return [atKey(config, spanProfiles.enabled, "warning", { rule: "is ignored: profiles of Steward carry no spans", remedy: "set it to false." })];
 }
 
 /** Who may speak for whom is said by the keys that are for it. */

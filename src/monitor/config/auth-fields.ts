@@ -84,7 +84,7 @@ export function judgeAuth({ method, apikey, oauth, workloadIdentity }: WrittenAu
   const warn = (under: string, rule: string, remedy: string): AuthFinding => ({ severity: "warning", under, rule, remedy });
   const fail = (under: string, rule: string, remedy: string): AuthFinding => ({ severity: "error", under, rule, remedy });
   if (method === "oauth") {
-    if ((oauth.clientId === "") === (oauth.clientSecret === undefined)) return apikey === undefined ? [] : [warn(".apikey", "is not used: the method is oauth", "set the method to apikey, or remove the key.")];
+    if ((oauth.clientId === "") === (oauth.clientSecret === undefined)) return apikey === undefined ? [] : [warn(".apikey", "is ignored: the method is oauth", "set the method to apikey, or remove the key.")];
     const missing = oauth.clientId === "" ? "client_id" : "client_secret";
     return [warn(`.oauth.${missing}`, "is missing: half an OAuth client is none, and nothing is collected", "set client_id and client_secret.")];
   }

@@ -75,8 +75,8 @@ describe("The keys of profiling", () => {
     [`profiler: {${on}, span_profiles: {enabled: true}}`, "ERROR profiling.profiler.span_profiles.enabled: needs tracing.enabled and profiling.profiler.enabled"],
     [`profiler: {${on}, basic_auth_user: u}`, "WARNING profiling.profiler.basic_auth_user: is ignored"],
     ["profiler: {enabled: true, server_address: 'https://profiles-prod-001.grafana.net'}", "WARNING profiling.profiler.server_address: is a hosted server"],
-    ["mutex_profile_fraction: 6", "WARNING profiling.mutex_profile_fraction: is not used"],
-    ["block_profile_rate: 7", "WARNING profiling.block_profile_rate: is not used"],
+    ["mutex_profile_fraction: 6", "WARNING profiling.mutex_profile_fraction: is ignored"],
+    ["block_profile_rate: 7", "WARNING profiling.block_profile_rate: is ignored"],
   ])("are judged: %s", (yaml, expected) => {
     const found = problems(`profiling: {${yaml}}`);
     expect(found).toEqual([expect.stringContaining(expected)]);
@@ -89,7 +89,7 @@ describe("The keys of profiling", () => {
   });
 
   it("say that profiles carry no spans where both are on", () => {
-    expect(problems(`tracing: {enabled: true}\nprofiling: {profiler: {${on}, span_profiles: {enabled: true}}}`)).toEqual([expect.stringContaining("WARNING profiling.profiler.span_profiles.enabled: is not used")]);
+    expect(problems(`tracing: {enabled: true}\nprofiling: {profiler: {${on}, span_profiles: {enabled: true}}}`)).toEqual([expect.stringContaining("WARNING profiling.profiler.span_profiles.enabled: is ignored")]);
   });
 });
 

@@ -120,7 +120,7 @@ describe("The profiler", () => {
     await until(() => clock.timers() > 1);
     writeFileSync(file, "");
     await clock.advance(20_000);
-    await until(() => lines.some((line) => line.includes("cannot be used")));
+    await until(() => lines.some((line) => line.includes("cannot reload")));
     await round(2, RATE_MS - 40_000);
     expect(ingest.uploads.map(({ headers }) => headers["x-token"])).toEqual(["two", "two"]);
     await stop();

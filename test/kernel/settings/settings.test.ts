@@ -149,7 +149,7 @@ describe("what is stored", () => {
     });
     const settings = open();
     expect(settings.get(retain)).toBe(60_000);
-    expect(lines.join("")).toMatch(/not accepted.*setting=dedup\.retain/);
+    expect(lines.join("")).toMatch(/is invalid and is ignored.*setting=dedup\.retain/);
     await settings.change("dedup", { tag_mode: "replace" });
     expect(env.read((snapshot) => snapshot.count(settingsTable))).toBe(3);
   });

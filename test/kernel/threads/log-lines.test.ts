@@ -131,6 +131,6 @@ describe("the lines of a thread", () => {
     sent.log.info("lost");
     sent.tell();
     for (const message of waiting) heard.hear(message);
-    expect(written.at(-1)).toContain("1 lines were left out");
+    expect(written.at(-1)).toContain("1 log lines were dropped");
   });
 });

@@ -98,7 +98,7 @@ describe("a value that is worth a warning", () => {
   it.each([
     ["vpn: {max_log_response_bytes: 65MiB}", "vpn.max_log_response_bytes: is more than 64MiB"],
     ["vpn: {url: 'http://control.example.org'}", "vpn.url: is plain HTTP"],
-    ["annotations: {state_file: /var/lib/a.json, url: 'https://dash', token: x}", "annotations.state_file: is not used"],
+    ["annotations: {state_file: /var/lib/a.json, url: 'https://dash', token: x}", "annotations.state_file: is ignored"],
     ["annotations: {url: 'http://dash.example.org', token: x}", "annotations.url: is plain HTTP"],
   ])("%s", (yaml, expected) => {
     const { config, problems } = load(yaml);

@@ -217,7 +217,7 @@ describe("A feed of an object store", () => {
   it("fails the run when the bucket cannot be listed, saying why and nothing secret", async () => {
     const { run, close } = setUp();
     bucket.faults.set("list", refusal(403, "InvalidAccessKeyId"));
-    await expect(run()).rejects.toThrow(/may not do this \(status 403\): list: InvalidAccessKeyId/);
+    await expect(run()).rejects.toThrow(/lacks the permission \(status 403\): list: InvalidAccessKeyId/);
     bucket.faults.set("list", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
     await expect(run()).rejects.toThrow();
     close();

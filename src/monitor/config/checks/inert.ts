@@ -36,7 +36,7 @@ export const collectorsUsed: Check = {
 export const versionsUsed: Check = {
   needs: [deviceVersions.enabled, stateCollectors.devices.enabled],
   run: (config) => (isWritten(config, deviceVersions.enabled) && config.get(deviceVersions.enabled) && !config.get(stateCollectors.devices.enabled)
-    ? [atKey(config, deviceVersions.enabled, "warning", { rule: "is not used: collectors.devices.enabled is false", remedy: "collect devices, or set it to false." })] : []),
+    ? [atKey(config, deviceVersions.enabled, "warning", { rule: "is ignored: collectors.devices.enabled is false", remedy: "collect devices, or set it to false." })] : []),
 };
 
 /** Without their names the series of several networks cannot be told apart where they are pulled from. */
@@ -56,12 +56,12 @@ export const annotationsSound: Check = {
     if (token === undefined) findings.push(atKey(config, annotations.token, "error", { rule: "is missing, and annotations.url is set", remedy: "set STEWARD_ANNOTATIONS__TOKEN_FILE." }));
     if (dashboardUid !== "") findings.push(atKey(config, annotations.dashboardUid, "warning", { rule: "keeps annotations from all other dashboards", remedy: "remove it to annotate all dashboards of the organisation." }));
     const categories = Object.values(annotationCategories);
-    if (categories.every(({ enabled }) => !config.get(enabled))) findings.push(atKey(config, annotations.url, "warning", { rule: "is not used: all categories are off", remedy: "switch one on." }));
+    if (categories.every(({ enabled }) => !config.get(enabled))) findings.push(atKey(config, annotations.url, "warning", { rule: "is ignored: all categories are off", remedy: "switch one on." }));
     return findings;
   },
 };
 
 function unusedAnnotations(config: Config): Finding[] {
   const written = keysOf(annotations, ...Object.values(annotationCategories)).find((key) => key.path !== annotations.url.path && isChanged(config, key));
-  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is not used: annotations.url is empty", remedy: "set it." })];
+  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is ignored: annotations.url is empty", remedy: "set it." })];
 }

@@ -77,9 +77,9 @@ function unusedFeeds(config: Config, kind: FeedKind): Finding[] {
   const written = keysOf(feeds[kind]).some((key) => isChanged(config, key));
   const listed = config.list(networks);
   if (isUsed(config, kind)) {
-    return written && listed.length > 0 ? [{ severity: "warning", path, rule: "is not used: each of the networks has its own", remedy: "move it to the network it belongs to." }] : [];
+    return written && listed.length > 0 ? [{ severity: "warning", path, rule: "is ignored: each of the networks has its own", remedy: "move it to the network it belongs to." }] : [];
   }
   const reason = kind === "k8sAudit" ? "collectors.k8s_audit.enabled is false" : `${path.replace(/objectstore$/, "source")} is not objectstore, or its collector is off`;
-  const unused = (at: string): Finding => ({ severity: "warning", path: at, rule: `is not used: ${reason}`, remedy: "switch it on, or remove it." });
+  const unused = (at: string): Finding => ({ severity: "warning", path: at, rule: `is ignored: ${reason}`, remedy: "switch it on, or remove it." });
   return [...(written ? [unused(path)] : []), ...listed.flatMap(({ objectstore }, index) => (isPlaced(objectstore[kind]) ? [unused(`networks[${index}]${under}`)] : []))];
 }

@@ -61,20 +61,20 @@ describe("a policy's text", () => {
   });
 
   it.each([
-    ['path "a" {', "line 1, column 11: found the end, wanted a name"],
-    ['path "a" {\n  capabilities = [read]\n}', 'line 2, column 19: found "read", wanted a value; texts stand in double quotes'],
+    ['path "a" {', "line 1, column 11: found the end, expected a name"],
+    ['path "a" {\n  capabilities = [read]\n}', 'line 2, column 19: found "read", expected a value; texts stand in double quotes'],
     ["a = 'x'", `line 1, column 5: "'" is not allowed at this position of a policy`],
     ['\n\na = "x\n"', "line 3, column 5: this string is not closed on its line"],
     [String.raw`a = "\q"`, "column 6: this escape is unknown"],
     [String.raw`a = "\ud800"`, "column 5: this string contains half of a surrogate pair"],
     ["/* x", "this comment is not closed"],
     ["a = <<END\nx", "this text is not closed: a line with only END is missing"],
-    ["a 5", 'found "5", wanted = or {'],
-    ['path "a" = {}', 'found "=", wanted {'],
+    ["a 5", 'found "5", expected = or {'],
+    ['path "a" = {}', 'found "=", expected {'],
     ["a = 010", "octal numbers are not supported"],
-    ['{"a": 1 "b": 2}', 'found "b", wanted a comma or }'],
-    ['{"a": 1} x', "wanted the end of the JSON text"],
-    ["{a: 1}", 'found "a", wanted a name'],
+    ['{"a": 1 "b": 2}', 'found "b", expected a comma or }'],
+    ['{"a": 1} x', "expected the end of the JSON text"],
+    ["{a: 1}", 'found "a", expected a name'],
     [`a = ${"[".repeat(40)}`, "values may be nested at most 16 levels deep"],
     ["#".repeat(MAX_POLICY_LENGTH + 1), "a policy is at most"],
   ])("is refused with its place: %j", (text, why) => {

@@ -51,7 +51,7 @@ describe("the seal", () => {
     const { seal, said } = await start(temporaryFolder(), { invented: true });
     expect([said, seal.status().sealed, seal.status().advisory]).toEqual([[], false, undefined]);
     const plain = await start(temporaryFolder());
-    expect(plain.said.map((line) => /save a copy|beside the data/.exec(line)?.[0])).toEqual(["beside the data", "save a copy"]);
+    expect(plain.said.map((line) => /keep a copy|beside the data/.exec(line)?.[0])).toEqual(["beside the data", "keep a copy"]);
   });
 
   it("goes on after a crash that left half of the first key", async () => {
