@@ -146,7 +146,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
 function announce({ configuration, log }: Pick<House, "configuration" | "log">): void {
   const { demo, file, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
-  if (demo.demo) log.info("this is a demo: invented documents, nothing of yours is read or changed", { because: demo.reason });
+  if (demo.demo) log.info("this is a demo with simulated data; nothing of yours is read or changed", { because: demo.reason });
   if (file !== undefined) log.info("configuration", { file });
   log.info("state", { directory: stateDirectory });
 }

@@ -49,7 +49,7 @@ describe("steward -preflight", () => {
     expect(lines.slice(0, STATE_COLLECTORS.length).map((line) => line.split(/ {2,}/)[1])).toEqual(STATE_COLLECTORS);
     expect(new Set(lines.slice(0, STATE_COLLECTORS.length).map((line) => line.indexOf(" ok ")))).toHaveLength(1);
     expect(lines.slice(STATE_COLLECTORS.length)).toEqual([
-      "acl: the policy was not sent to be validated, which -once and the daemon do", "preflight: OK (14 collectors, 1 network, nothing exported, exit=0)",
+      "acl: the policy was not sent for validation; -once and the daemon do that", "preflight: OK (14 collectors, 1 network, nothing exported, exit=0)",
     ]);
     expect(existsSync(state)).toBe(false);
     expect(plane.seen().filter(({ method }) => method !== "GET").map(({ operation }) => operation)).toEqual(["token"]);

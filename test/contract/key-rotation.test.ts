@@ -99,7 +99,7 @@ describe("steward rotate-key", () => {
     expect((await runSteward(["backup", "--config", config, backup])).code).toBe(0);
 
     const done = await rotateKey(state);
-    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^the new key of .* is in .*tokens\.key; \d+ rows were encrypted anew\n/)]);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^the new key of .* is in .*tokens\.key; \d+ rows were re-encrypted\n/)]);
     expect([done.stdout, done.stderr].join("").includes(readFileSync(key, "utf8").trim())).toBe(false);
     expect([readFileSync(key, "utf8") === readFileSync(saved, "utf8"), statSync(key).mode & 0o777, statSync(join(state, "tokens.mdb")).mode & 0o777]).toEqual([false, 0o600, 0o600]);
     expect((await runSteward(["check", state])).code).toBe(0);

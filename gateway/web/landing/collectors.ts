@@ -81,8 +81,8 @@ function exactly({ last_success_at: at, freshness = "", freshness_seconds }: Col
 function discovery(node: NodeDiscovery, state: PageState): Child {
   return [
     keyValues([
-      ["Discovery", onOff(node.enabled)], ["Configured targets", formatCount(node.static)], ["Targets in all", formatCount(node.active)],
-      ["Last discovery", html`<span>${moment(node.last_discovery, state)}${node.last_discovery === undefined ? undefined : node.last_ok ? ", went well" : ", failed"}</span>`],
+      ["Discovery", onOff(node.enabled)], ["Configured targets", formatCount(node.static)], ["All targets", formatCount(node.active)],
+      ["Last discovery", html`<span>${moment(node.last_discovery, state)}${node.last_discovery === undefined ? undefined : node.last_ok ? ", succeeded" : ", failed"}</span>`],
       node.last_discovery === undefined && node.last_ok ? ["Last result", "ok"] : undefined,
     ]),
     table({

@@ -16,7 +16,7 @@ export function configPanel(status: StatusJson, state: PageState): Child {
     part("Advisories", advisories.length === 0 ? empty("The configuration has no warnings.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
       html`<li>${stateText("notice", html`<span>${key === undefined || message.startsWith(key) ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`)}</ul>`),
     html`<div class="columns">
-      ${part("In force", keyValues([
+      ${part("Effective settings", keyValues([
         ["Log level", config.log_level], ["Authentication", formatAuth(status.networks.length === 0 ? "" : config.auth_method)],
         ["Checkpoints", html`<span>${config.checkpoint_store}${config.checkpoint_path === undefined ? undefined : html` <code>${config.checkpoint_path}</code>`}${config.checkpoint_reason === undefined ? undefined : html`<small class="error">${config.checkpoint_reason}</small>`}</span>`],
         ["Collectors", words(config.enabled_collectors)],

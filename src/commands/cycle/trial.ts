@@ -65,7 +65,7 @@ export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<
 
 function whyIdle({ demo }: DaemonConfiguration, configured: MonitorOptions | undefined): string {
   if (configured === undefined) return "nothing to collect: services.monitor is false";
-  if (demo.demo) return "nothing to collect: the simulated network of the demo lives in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
+  if (demo.demo) return "nothing to collect: the simulated network of the demo exists only in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
   return "nothing to collect: no credential of a control plane is configured; set vpn.auth, or provider: headscale with headscale.url and headscale.api_key";
 }
 

@@ -15,7 +15,7 @@ describe("limits of series", () => {
 describe("counting of flows", () => {
   it.each([
     ["metrics_mode: both", ["WARNING cardinality.flow.metrics_mode: both counts every flow twice"]],
-    ["metrics_mode: all, rollup_top_n: 5", ["WARNING cardinality.flow.rollup_top_n: is 5 and not used"]],
+    ["metrics_mode: all, rollup_top_n: 5", ["WARNING cardinality.flow.rollup_top_n: is 5 and is ignored"]],
     ["source_port: true, destination_port: true", ["WARNING cardinality.flow.source_port: is ignored", "WARNING cardinality.flow.destination_port: is ignored"]],
     ["metrics_mode: all, source_port: true", []],
   ])("does what is written: %s", (fields, expected) => {
