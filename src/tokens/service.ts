@@ -138,7 +138,7 @@ class Inside implements Tokens {
 
   health(): Health {
     const { healthy, reason } = this.env.status();
-    if (!healthy) return { ok: false, unable: true, reason: reason ?? "the store of tokens is not well" };
+    if (!healthy) return { ok: false, unable: true, reason: reason ?? "the store of tokens is unavailable" };
     if (this.#manager === undefined) return { ok: false, reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal" };
     return this.#manager.health();
   }

@@ -33,7 +33,7 @@ function sourceLabel({ active, reason, source }: Pick<Capability, "active" | "re
 /** The panel. */
 export function capabilitiesPanel(status: StatusJson, state: PageState): Child {
   return [
-    html`<p class="note">What ${status.provider} can tell: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
+    html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
     part("Matrix", table({
       id: "capabilities", what: "capabilities", rows: status.capability_matrix, keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, empty: "No capabilities are known yet.",
       columns: [

@@ -92,7 +92,7 @@ export function ownWords(thrown: unknown): string {
   const { cause, code, message } = toStewardError(thrown);
   if (!(cause instanceof Error) || cause.message !== message) return message;
   const system = systemCodeOf(cause);
-  return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; the log says more`;
+  return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; see the log`;
 }
 
 /** An error's message and, unless that says it already, its remedy, as one line. */

@@ -84,6 +84,6 @@ function parseAuthorities(text: string, file: string): string {
     createSecureContext({ ca: text });
     return text;
   } catch {
-    throw new StewardError("invalid", `${file} holds no whole certificate of an authority`, { rule: "client_ca", remedy: "put the PEM certificates of the authorities there that sign clients' certificates" });
+    throw new StewardError("invalid", `${file} contains no complete CA certificate`, { rule: "client_ca", remedy: "put the PEM certificates of the CAs that sign client certificates there" });
   }
 }

@@ -99,7 +99,7 @@ function meaningOf(code: string): readonly [why: string, remedy: string] {
     case "ENOTDIR": return ["it, or a part of its path, is a file", elsewhere];
     case "EROFS": return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
     case "ENOSPC": case "EDQUOT": return ["its disk is full", `free space, or ${elsewhere}`];
-    default: return ["no folder can be made there", elsewhere];
+    default: return ["no folder can be created there", elsewhere];
   }
 }
 

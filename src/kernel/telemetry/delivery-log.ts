@@ -39,7 +39,7 @@ export class DeliveryLog {
 
   /** A sentence for each signal in an outage. */
   failing(): string[] {
-    return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} are not delivered (${this.#told[signal].errorClass})`);
+    return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} export is failing (${this.#told[signal].errorClass})`);
   }
 
   /** Lines that were not written while an outage lasted. */

@@ -93,7 +93,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
 
   health(): Health {
     const silentMs = this.deps.clock.monotonic() - this.#heardMs;
-    if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has said nothing for ${Math.round(silentMs / 1000)} s` };
+    if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has sent no heartbeat for ${Math.round(silentMs / 1000)} s` };
     return healthOf(this.#state?.ready);
   }
 

@@ -74,8 +74,8 @@ async function openOrSetAside(deps: CheckpointDeps, place: CheckpointPlace, sign
     const aside = freeName(`${place.path}.corrupt`);
     renameSync(place.path, aside);
     rmSync(`${place.path}-lock`, { force: true });
-    deps.log.error("the checkpoint file is damaged; it was set aside and windows begin at their initial lookback", { path: place.path, aside, error });
-    return { env: await factory.open(spec, signal), reason: `a damaged file was set aside as ${aside}` };
+    deps.log.error("the checkpoint file is damaged; it was renamed and windows start at their initial lookback", { path: place.path, aside, error });
+    return { env: await factory.open(spec, signal), reason: `a damaged file was renamed to ${aside}` };
   }
 }
 

@@ -92,7 +92,7 @@ export function judgeAuth({ method, apikey, oauth, workloadIdentity }: WrittenAu
     return [
       apikey === undefined
         ? warn(".apikey", "is missing with the method apikey, and nothing is collected", "set it, best with a file.")
-        : warn(".method", "apikey uses a key that belongs to a user and ends after 90 days at most", "use an OAuth client."),
+        : warn(".method", "apikey uses a key that belongs to a user and expires after at most 90 days", "use an OAuth client."),
     ];
   }
   const { clientId, idTokenFile } = workloadIdentity;

@@ -109,10 +109,10 @@ export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
   for (const [name, object, cycle] of [
     ["wire_bytes", feed.maxObjectWireBytes, feed.maxCycleWireBytes], ["decompressed_bytes", feed.maxObjectDecompressedBytes, feed.maxCycleDecompressedBytes], ["records", feed.maxObjectRecords, feed.maxCycleRecords],
   ] as const) {
-    if (cycle < object) say("error", `max_cycle_${name}`, `must be at least max_object_${name}, which is ${object}, got ${cycle}`, "a look must be able to take one object.");
+    if (cycle < object) say("error", `max_cycle_${name}`, `must be at least max_object_${name}, which is ${object}, got ${cycle}`, "a poll must be able to read one object.");
   }
   if (feed.lookbackMs === 0) say("warning", "lookback", "is 0, so that objects which appear late are never read", "write 1h.");
-  if (feed.prefix.startsWith("/")) say("warning", "prefix", "begins with /, which keys of objects seldom do", "remove the /.");
+  if (feed.prefix.startsWith("/")) say("warning", "prefix", "begins with /, which is unusual for object keys", "remove the /.");
   if (feed.layout === "partitioned" && feed.initialLookbackMs > LONGEST_BACKFILL_MS) say("warning", "initial_lookback", "is more than the 14 days that are looked through", "write 336h or less.");
   return findings;
 }

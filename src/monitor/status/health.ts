@@ -12,7 +12,7 @@ const MAX_NAMES = 3;
 const UPSTREAM = "check that the control plane is up and its address: vpn.url, headscale.url or networks[].url";
 const RECEIVER = "check that the receiver is up, and otlp.endpoint with its headers";
 const LATE = "a run hangs or the process is short of CPU; the log names the collector";
-const STUCK = "the log says which record cannot be read; it is tried again at each run";
+const STUCK = "see the log for the record that cannot be read; each run retries it";
 const signals: Readonly<Record<Signal, string>> = { [Signal.UNSPECIFIED]: "", [Signal.METRICS]: "metrics", [Signal.LOGS]: "logs", [Signal.TRACES]: "traces" };
 
 /** Something that is not well, with what to do about it. */

@@ -233,7 +233,7 @@ describe("a sync", () => {
     const { long, noise: kept } = await contents(side);
     expect(long?.[0]).toHaveLength(500_000);
     expect(kept?.[0] === noise.slice(0, 250_000)).toBe(true);
-    expect(side.notes).toEqual(["kept up to 500,000 characters: s: long", "kept up to 250000 characters, since it does not pack: s: noise"]);
+    expect(side.notes).toEqual(["truncated to 500,000 characters: s: long", "truncated to 250000 characters, because it cannot be compressed further: s: noise"]);
   });
 
   it("ends at a cancel and leaves what was stored whole", async () => {

@@ -169,7 +169,7 @@ describe("the key of the store", () => {
       expect(readdirSync(state)).not.toContain("tokens.key");
       const vault = await startVault({ ...options, state, root });
       expect(await lookup(vault, lease)).toBe(200);
-      expect(vault.daemon.stderr.join("\n")).not.toContain("lies beside the data");
+      expect(vault.daemon.stderr.join("\n")).not.toContain("in the same folder as the data");
       await vault.daemon.stop();
       const without = await startVault({ state, root });
       expect((await without.ask("GET", "sys/seal-status")).json).toMatchObject({ sealed: true, initialized: true });

@@ -119,7 +119,7 @@ describe("a variable of others", () => {
     const foreign = load(undefined, { OTEL_WAIT: "soon", OTEL_WAIT_OLD: "never" });
     expect(foreign.config?.get(wait)).toBe(1000);
     expect(problems(foreign)).toEqual([
-      "WARNING OTEL_WAIT: says \"soon\", which otlp.wait cannot be, and is ignored",
+      "WARNING OTEL_WAIT: has the value \"soon\", which is invalid for otlp.wait, and is ignored",
       "WARNING otlp.wait: must be a duration such as 30s, 5m or 1h30m, got \"never\", which is ignored (OTEL_WAIT_OLD)",
     ]);
   });

@@ -27,7 +27,7 @@ describe("A backend that is dead for an hour", () => {
       ledger.enter("logs", { items: 512, seconds: 0.1, failure: down });
       await clock.advance(MINUTE_MS);
     }
-    expect(delivery.failing()).toEqual(["logs are not delivered (unavailable)"]);
+    expect(delivery.failing()).toEqual(["logs export is failing (unavailable)"]);
     ledger.enter("logs", { items: 10, seconds: 0.1, failure: undefined });
     expect(log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(12);
     expect(log.lines.at(-1)).toBe('info logs export recovered {"suppressed":4,"lost":30720}');

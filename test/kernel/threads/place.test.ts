@@ -316,7 +316,7 @@ describe("a service in a thread of its own", () => {
     // A word that the thread had said before may still be on its way, and counts from its arrival.
     await vi.waitFor(async () => {
       await clock.advance(11_000);
-      expect(host.health?.()).toMatchObject({ ok: false, reason: expect.stringMatching(/^the thread has said nothing for \d+ s$/) as string });
+      expect(host.health?.()).toMatchObject({ ok: false, reason: expect.stringMatching(/^the thread has sent no heartbeat for \d+ s$/) as string });
     }, { interval: 1, timeout: 30_000 });
     let over = false;
     void broke.finally(() => (over = true));

@@ -50,7 +50,7 @@ export const nodesSound: Check = {
       return forgotten === undefined ? [] : [warn(forgotten, "is ignored: collectors.node_metrics.enabled is false", "set it to true.")];
     }
     return [
-      ...(targets.length === 0 && !discovers ? [warn(nodeMetrics.enabled, "asks nobody: there are no targets, and discovery is off", "write targets, or set discovery.enabled.")] : []),
+      ...(targets.length === 0 && !discovers ? [warn(nodeMetrics.enabled, "scrapes nothing: there are no targets, and discovery is off", "write targets, or set discovery.enabled.")] : []),
       ...(config.get(nodeMetrics.maxDistinctMetrics) < 0 ? [warn(nodeMetrics.maxDistinctMetrics, "lets nodes make as many metrics as they want", "write a limit.")] : []),
       ...(config.get(cardinality.metricLimit) <= 0 ? [warn(cardinality.metricLimit, "lets nodes make as many series as they want", "write a limit.")] : []),
       ...(targets.length > 0 && config.list(networks).length > 1 ? [warn(nodeTargets, "belong to the first of the networks", "use discovery for the others.")] : []),

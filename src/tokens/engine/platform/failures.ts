@@ -77,7 +77,7 @@ function meaningOf({ subject, hints = [] }: Attempted, reply: HttpReply, said: s
   if (status === 403) return { code: "invalid", rule: "forbidden", cause: `the app may not do this for ${subject}; accept its permissions in the installation's settings${hinted}` };
   if (status === 404) return { code: "invalid", rule: "not_installed", cause: `the app has no ${subject}; install it there, or read installations for those it has` };
   if (status !== 422) return { code: "upstream", rule: "rejected", cause: `the platform does not understand the request; ${ELSEWHERE}` };
-  if (/permission/i.test(said ?? "")) return { code: "invalid", rule: "permissions", cause: `ask for less, or have the permissions accepted in the settings of ${subject}${hinted}` };
+  if (/permission/i.test(said ?? "")) return { code: "invalid", rule: "permissions", cause: `request fewer permissions, or have them accepted in the settings of ${subject}${hinted}` };
   if (/repositor/i.test(said ?? "")) return { code: "invalid", rule: "repositories", cause: `check the names, and that ${subject} includes these repositories${hinted}` };
   return { code: "invalid", rule: "rejected", cause: `check repositories and permissions against ${subject}${hinted}` };
 }

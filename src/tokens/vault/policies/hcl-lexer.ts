@@ -112,7 +112,7 @@ class TextLexer implements Lexer {
     const [, single, byte, unit, point, octal] = found;
     if (single !== undefined) return SINGLE[single] ?? single;
     const code = octal === undefined ? Number.parseInt(byte ?? unit ?? point ?? "", 16) : Number.parseInt(octal, 8);
-    if (code > 0x10_ffff) throw this.error(at, "this escape is no Unicode character");
+    if (code > 0x10_ffff) throw this.error(at, "this escape is not a Unicode character");
     return unit === undefined ? String.fromCodePoint(code) : String.fromCharCode(code);
   }
 

@@ -107,7 +107,7 @@ class Parser {
     }
     if (this.#is("[")) return { at, value: this.#list(depth + 1) };
     const value = kind === "string" ? text : kind === "number" ? this.#number() : kind === "name" ? words.get(text) : undefined;
-    if (value === undefined) throw this.#unexpected("a value; texts stand in double quotes");
+    if (value === undefined) throw this.#unexpected("a value; strings need double quotes");
     this.#advance();
     return { at, value };
   }

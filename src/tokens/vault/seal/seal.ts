@@ -120,7 +120,7 @@ class SealState implements Seal {
   async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
     await this.#take(key, place.path);
     if (place.kind !== "house" || this.#invented) return;
-    this.#advisory = `the key of the tokens service (${place.path}) lies beside the data that it protects: whoever copies the state folder has both`;
+    this.#advisory = `the key of the tokens service (${place.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
     this.#deps.log.warn(this.#advisory, { remedy: "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key" });
   }
 

@@ -7,7 +7,7 @@ describe("the credential of a single network", () => {
   it.each([
     ["vpn: {auth: {oauth: {client_id: x}}}", "WARNING vpn.auth.oauth.client_secret: is missing: half an OAuth client is none, and nothing is collected"],
     ["vpn: {auth: {oauth: {client_secret: canary}}}", "WARNING vpn.auth.oauth.client_id: is missing"],
-    ["vpn: {auth: {method: apikey, apikey: canary}}", "WARNING vpn.auth.method: apikey uses a key that belongs to a user and ends after 90 days at most"],
+    ["vpn: {auth: {method: apikey, apikey: canary}}", "WARNING vpn.auth.method: apikey uses a key that belongs to a user and expires after at most 90 days"],
     ["vpn: {auth: {method: apikey}}", "WARNING vpn.auth.apikey: is missing with the method apikey"],
     ["vpn: {auth: {apikey: canary}}", "WARNING vpn.auth.apikey: is ignored: the method is oauth"],
     ["vpn: {auth: {method: workload_identity, workload_identity: {id_token_file: /token}}}", "ERROR vpn.auth.workload_identity.client_id: is missing"],

@@ -62,7 +62,7 @@ describe("a policy's text", () => {
 
   it.each([
     ['path "a" {', "line 1, column 11: found the end, expected a name"],
-    ['path "a" {\n  capabilities = [read]\n}', 'line 2, column 19: found "read", expected a value; texts stand in double quotes'],
+    ['path "a" {\n  capabilities = [read]\n}', 'line 2, column 19: found "read", expected a value; strings need double quotes'],
     ["a = 'x'", `line 1, column 5: "'" is not allowed at this position of a policy`],
     ['\n\na = "x\n"', "line 3, column 5: this string is not closed on its line"],
     [String.raw`a = "\q"`, "column 6: this escape is unknown"],
