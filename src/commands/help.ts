@@ -199,8 +199,8 @@ is re-encrypted. The daemon must not be running, and its key must be where the
 configuration says. The audit records it. After an interruption, run it again:
 at every moment the key file opens the store.
 
-Older backups can be read only with the former key: if you need them, save a copy
-of it first. Which secrets a leaked key exposes, and what else to replace:
+Older backups can be read only with the former key: if you need them, save a
+copy of it first. Which secrets a leaked key exposes, and what else to replace:
 docs/key-rotation.md.
 
 Options:

@@ -248,7 +248,7 @@ describe("steward -exposition-check", () => {
     writeFileSync(file, `pii_filter: {network_name: false}\nnetworks:\n  - {name: east.test, url: '${east.url}', ${auth}}\n  - {name: west.test, url: '${west.url}', ${auth}}\n`, { mode: 0o600 });
     const { code, stdout } = await runSteward(["-exposition-check", "-json", "-config", file], { env: { STEWARD_STATE__DIRECTORY: join(temporaryFolder(), "state") } });
     expect(code, stdout).toBe(5);
-    expect(JSON.parse(stdout).exposition).toMatchObject({ ok: false, errors: [{ class: "duplicate_series", message: expect.stringMatching(/^\d+ series were left out/) }] });
+    expect(JSON.parse(stdout).exposition).toMatchObject({ ok: false, errors: [{ class: "duplicate_series", message: expect.stringMatching(/^\d+ series were dropped/) }] });
   });
 
   it("shows the process itself when there is no network, and nothing of one that is refused", async () => {

@@ -195,7 +195,7 @@ describe("secrets", () => {
     writeFiles(folder, smallArchive);
     const otlp = `otlp: {protocol: grpc, endpoint: '127.0.0.1:${strict.port}', tls: {insecure: true}, headers: {x-org: ${header}}, metric_interval: 200ms, batch: {logs: {export_interval: 20ms}}, backend_cloud: {instance_id: me, token: ${cloud}}}\ntracing: {enabled: true}\nlogging: {level: debug}\nauth: {token: ${token}}\n`;
     const one = await startDaemon({ config: folderConfig(temporaryFolder(), folder, otlp) });
-    while (!one.stderr.some((line) => line.includes("export failed"))) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!one.stderr.some((line) => /(metrics|logs) export failed/.test(line))) await new Promise((resolve) => setTimeout(resolve, 20));
     strict.answer = { kind: "accept" };
     for (const authorization of [`Bearer ${token}`, `Bearer ${token}-wrong`, `Basic ${Buffer.from(`me:${cloud}`).toString("base64")}`]) await rest(one, "GET", "/api/v1/jobs", undefined, { authorization });
     await one.stop();

@@ -197,7 +197,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
       write: async () => void await mint(),
       async shown() {
         const refused = await mint();
-        expect([[503, 507], refused.text]).toEqual([expect.arrayContaining([refused.status]), expect.stringMatching(/audit device file\/ .* does not take records: its (disk|file system)/) as string]);
+        expect([[503, 507], refused.text]).toEqual([expect.arrayContaining([refused.status]), expect.stringMatching(/audit device file\/ .* accepts no records: its (disk|file system)/) as string]);
         expect(refused.text).not.toContain("ghs_");
         expect(await ready()).toEqual([503, expect.stringMatching(/^component failure: tokens: the audit device/) as string]);
         expect([(await vaultRequest(daemon.url, "GET", "sys/health")).status, await serving("steward.tokens.v1.EngineService")]).toEqual([200, false]);

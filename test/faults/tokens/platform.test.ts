@@ -84,7 +84,7 @@ const unclear: Readonly<Record<string, Case>> = {
   "502 with a page": { fault: { kind: "html" }, status: 502, says: /502.*the platform failed/, orphans: 1 },
   "503 though it was made": { fault: { ...status(503), effect: true } as Fault, status: 502, says: /503/, orphans: 1 },
   "504": { fault: status(504), status: 502, says: /504/, orphans: 1 },
-  "a page as a success": { fault: { kind: "html", status: 200 }, status: 502, says: /holds no token.*base_url/, orphans: 1 },
+  "a page as a success": { fault: { kind: "html", status: 200 }, status: 502, says: /contains no token.*base_url/, orphans: 1 },
   garbage: { fault: { kind: "garbage", effect: true }, status: 502, says: /contains no token/, orphans: 1 },
   "a reset": { fault: { kind: "reset" }, status: 502, says: /connection to the platform failed/, orphans: 1 },
   "a reset though it was made": { fault: { kind: "reset", effect: true }, status: 502, says: /connection to the platform failed/, orphans: 1 },
@@ -244,8 +244,8 @@ describe.concurrent("a lookup of an installation that the platform answers with"
 
   const list: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
     "garbage in the list": [{ kind: "garbage" }, 502, /unable to list installations/],
-    "a page for the list": [{ kind: "html", status: 200 }, 502, /no JSON/],
-    "a list that is none": [{ kind: "patch", members: {} }, 502, /no list/],
+    "a page for the list": [{ kind: "html", status: 200 }, 502, /not JSON/],
+    "a list that is none": [{ kind: "patch", members: {} }, 502, /not a list/],
     "500 for the list": [status(500), 502, /the platform failed/],
     "no list": [{ kind: "hang" }, 504, /in time/],
   };

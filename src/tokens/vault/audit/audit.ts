@@ -170,7 +170,7 @@ function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
   const fault = diskFaultOf(thrown);
   const code = fault?.kind === "full" ? "disk_full" : fault !== undefined ? "not_ready" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
-  return new StewardError(code, `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownWords(cause)}; requests are refused without an audit record`, {
+  return new StewardError(code, `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownWords(cause)}; each request needs an audit record`, {
     rule: "audit", remedy: fault?.remedy ?? cause.remedy ?? "make the file writable", cause: thrown,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
   });
