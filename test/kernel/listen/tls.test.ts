@@ -118,7 +118,7 @@ describe.skipIf(!hasOpenssl)("a pair that is unusable at start (skipped without 
 
   it.each([
     ["a missing file", (folder: string) => rmSync(join(folder, "tls.key")), /tls\.key cannot be read \(ENOENT\)/],
-    ["a folder in its place", (folder: string) => { rmSync(join(folder, "tls.crt")); mkdirSync(join(folder, "tls.crt")); }, /tls\.crt is no plain file/],
+    ["a folder in its place", (folder: string) => { rmSync(join(folder, "tls.crt")); mkdirSync(join(folder, "tls.crt")); }, /tls\.crt is not a regular file/],
     ["half a certificate", (folder: string) => truncateSync(join(folder, "tls.crt"), 300), /tls\.crt contains no complete certificate/],
     ["a chain whose second part is cut off", (folder: string) => appendFileSync(join(folder, "tls.crt"), makePair("two").cert.slice(0, 300)), /tls\.crt contains no complete certificate/],
     ["half a key", (folder: string) => truncateSync(join(folder, "tls.key"), 100), /tls\.key contains no private key/],

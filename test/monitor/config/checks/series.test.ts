@@ -26,7 +26,7 @@ describe("counting of flows", () => {
 describe("agents on nodes", () => {
   const target = "{url: 'http://a:1/metrics'}";
   it.each([
-    ["enabled: true", ["WARNING collectors.node_metrics.enabled: asks nobody"]],
+    ["enabled: true", ["WARNING collectors.node_metrics.enabled: scrapes nothing"]],
     [`targets: [${target}]`, ["WARNING collectors.node_metrics.targets: is ignored"]],
     ["discovery: {enabled: true}", ["WARNING collectors.node_metrics.discovery.enabled: is ignored"]],
     ["enabled: true, discovery: {enabled: true}, max_distinct_metrics: -1", ["WARNING collectors.node_metrics.max_distinct_metrics: lets nodes make as many metrics as they want"]],
