@@ -79,11 +79,11 @@ const FOREIGN_TEXTS: Partial<Record<Code, string>> = {
  */
 export function seenError(thrown: unknown, requestId: string): StewardError {
   const known = toStewardError(thrown);
-  if (isInternal(known)) return new StewardError(known.code, `internal error; the log has it under request ${requestId}`, { cause: thrown });
+  if (isInternal(known)) return new StewardError(known.code, `internal error; see the log for request ${requestId}`, { cause: thrown });
   if (known === thrown || isReason(thrown, known)) return known;
   const text = FOREIGN_TEXTS[known.code];
   if (text !== undefined) return new StewardError(known.code, text, { cause: thrown });
-  return new StewardError("internal", `internal error; the log has it under request ${requestId}`, { cause: thrown });
+  return new StewardError("internal", `internal error; see the log for request ${requestId}`, { cause: thrown });
 }
 
 /** An AbortError that carries one of our errors as its reason. */

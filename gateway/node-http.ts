@@ -53,7 +53,7 @@ function hostsIn(rawHeaders: readonly string[]): number {
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {
-    if (!wasSent(response)) gone.abort(new StewardError("cancelled", "the client went away"));
+    if (!wasSent(response)) gone.abort(new StewardError("cancelled", "the client closed the connection"));
   });
   return gone.signal;
 }
@@ -75,7 +75,7 @@ export async function* bodyChunks(request: ServerRequest): AsyncGenerator<Uint8A
   try {
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } catch (error) {
-    throw new StewardError("cancelled", "the request broke off before its body was complete", { cause: error });
+    throw new StewardError("cancelled", "the connection was closed before the body was complete", { cause: error });
   } finally {
     dropRest(request);
   }
@@ -119,7 +119,7 @@ function gathered(request: ServerRequest, limitBytes: number, allowance: BodyAll
       }
     };
     const whole = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-    const broken = (cause?: unknown): void => settle(() => reject(new StewardError("cancelled", "the request broke off before its body was complete", { cause })));
+    const broken = (cause?: unknown): void => settle(() => reject(new StewardError("cancelled", "the connection was closed before the body was complete", { cause })));
     if (request.readableEnded) return whole();
     if (request.destroyed) return broken();
     request.on("data", take).once("end", whole).once("error", broken).once("close", broken);

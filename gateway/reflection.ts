@@ -46,7 +46,7 @@ function answer({ messageRequest: asked }: ServerReflectionRequest, index: Index
       const numbers = (index.extensions.get(asked.value) ?? []).map((each) => each.number);
       return { case: "allExtensionNumbersResponse", value: { baseTypeName: asked.value, extensionNumber: numbers } };
     }
-    default: return refusal(INVALID_ARGUMENT, "the request asks for nothing");
+    default: return refusal(INVALID_ARGUMENT, "the request is empty");
   }
 }
 

@@ -154,7 +154,7 @@ function callOf({ requestId, remote, headers }: RestRequest, signal: AbortSignal
 /** A missing or form content type is read as JSON like any other (D8); a packed body is not unpacked. */
 async function readBody(request: RestRequest, limitBytes: number): Promise<Uint8Array> {
   const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") throw new StewardError("invalid", "a body with Content-Encoding is not accepted; send it as it is", { rule: "content_encoding" });
+  if (encoding !== "identity") throw new StewardError("invalid", "a body with Content-Encoding is not accepted; send it uncompressed", { rule: "content_encoding" });
   return await request.readBody(limitBytes);
 }
 
@@ -164,7 +164,7 @@ function refuse(dialect: Dialect, why: "wrong_method" | "malformed" | "unknown",
     case "wrong_method":
       return dialect.failure(new StewardError("unsupported", `${request.method} is not possible here; use ${(allow ?? []).join(", ")}`), options);
     case "malformed":
-      return dialect.failure(new StewardError("invalid", "the path must begin with a slash and hold only percent signs that introduce UTF-8; write %25 for the sign itself", { rule: BAD_REQUEST }), options);
+      return dialect.failure(new StewardError("invalid", "the path must begin with a slash and contain only percent-encoded UTF-8; write %25 for a percent sign", { rule: BAD_REQUEST }), options);
     default:
       return dialect.failure(new StewardError("not_found", "there is no such path", { rule: UNKNOWN_ROUTE }), options);
   }
@@ -183,7 +183,7 @@ async function* watched(body: AsyncIterable<string | Uint8Array>, route: Route, 
   try {
     yield* body;
   } catch (thrown) {
-    if (!request.signal.aborted) log.error("stream broke off", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
+    if (!request.signal.aborted) log.error("a stream was interrupted", { error: thrown, request_id: request.requestId, route: `${route.verb} ${route.template.text}` });
     throw thrown;
   }
 }

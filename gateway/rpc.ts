@@ -93,7 +93,7 @@ export function createRpc(deps: RpcDeps): Rpc {
           return universalResponseToNodeResponse(withReadableMessage(answer), response);
         })
         .catch((error: unknown) => {
-          deps.log.debug("an rpc broke off", { error, request_id: facts.requestId });
+          deps.log.debug("an rpc was interrupted", { error, request_id: facts.requestId });
           if (!response.writableEnded) cut(request);
         });
       // The library's promise stays open when all went well.
@@ -104,7 +104,7 @@ export function createRpc(deps: RpcDeps): Rpc {
 
 function admit(deps: RpcDeps, rule: MethodRule | undefined, context: HandlerContext): void {
   const known = context.values.get(headKey);
-  const refusal = rule === undefined || known === undefined ? new StewardError("internal", "an rpc without its rule was reached") : deps.authorize(rule.access, rule.dialect, known.head);
+  const refusal = rule === undefined || known === undefined ? new StewardError("internal", "an rpc without an access rule was called") : deps.authorize(rule.access, rule.dialect, known.head);
   if (refusal !== undefined) throw seen(deps, context, refusal);
   // The library reads the message between here and the handler, and ends the context with what it found wrong before it tells the client.
   context.signal.addEventListener("abort", () => explain(context.signal.reason, context.method.input), { once: true });
@@ -190,8 +190,8 @@ function inOwnWords(signal: AbortSignal): AbortSignal {
 
 function ownReason(reason: unknown): unknown {
   if (!(reason instanceof ConnectError)) return reason;
-  if (reason.code !== RpcCode.DeadlineExceeded) return new StewardError("cancelled", "the client went away", { cause: reason });
-  return new StewardError("deadline", "the time that the client gave the call has passed", { cause: reason });
+  if (reason.code !== RpcCode.DeadlineExceeded) return new StewardError("cancelled", "the client closed the connection", { cause: reason });
+  return new StewardError("deadline", "the client's deadline for the call has passed", { cause: reason });
 }
 
 function requestIdOf(context: HandlerContext): string {

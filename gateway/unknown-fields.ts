@@ -14,7 +14,7 @@ export function withKnownFields(error: unknown, input: DescMessage): void {
   if (message === undefined) return;
   const names = message.fields.map((field) => field.jsonName);
   const meant = nearest(key, names);
-  const known = names.length === 0 ? "there are no fields here" : `known are ${names.slice(0, SHOWN).join(", ")}`;
+  const known = names.length === 0 ? "no fields are allowed here" : `known are ${names.slice(0, SHOWN).join(", ")}`;
   // The library makes and writes this error itself: its text is all that can be put right in between.
   Object.assign(error, { rawMessage: `${error.rawMessage}; ${meant === undefined ? known : `did you mean ${meant}?`}` });
 }

@@ -12,5 +12,5 @@ export function asBadInput(error: unknown, input: DescMessage): void {
   const [, why] = UNREADABLE.exec(error.rawMessage) ?? [];
   if (why === undefined) return;
   // The library makes and writes this error itself: what it holds is all that can be put right in between.
-  Object.assign(error, { code: RpcCode.InvalidArgument, rawMessage: `the request is no valid ${input.typeName}: ${why.slice(0, SHOWN)}; encode it by the service's .proto files, with text as UTF-8` });
+  Object.assign(error, { code: RpcCode.InvalidArgument, rawMessage: `the request is not a valid ${input.typeName}: ${why.slice(0, SHOWN)}; encode it by the service's .proto files, with text as UTF-8` });
 }

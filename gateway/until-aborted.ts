@@ -9,7 +9,7 @@ export async function within<T>(ms: number, signal: AbortSignal, clock: Clock, m
   const stop = (): void => either.abort(signal.reason);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const timer = clock.timer(clock.monotonic() + ms, () => either.abort(new StewardError("deadline", `the request took longer than ${ms / 1000} s and was given up; ask for less, or again later`, { remedy: "ask for less, or again later" })));
+  const timer = clock.timer(clock.monotonic() + ms, () => either.abort(new StewardError("deadline", `the request took longer than ${ms / 1000} s and was cancelled; request less, or retry later`, { remedy: "request less, or retry later" })));
   try {
     return await orAborted(make(either.signal), either.signal);
   } finally {

@@ -105,7 +105,7 @@ export async function generateApiDocs(accept: boolean): Promise<void> {
   }
   for (const [name, message] of answersOf(await declaredMethods())) keepPromise(name, committed(name, message), accept);
   const broken = await brokenPromises();
-  if (broken.length > 0) throw new Error(`the API breaks what it promised; raise option (steward.options.v1.schema_version) of the message and run with --baseline:\n${broken.join("\n")}`);
+  if (broken.length > 0) throw new Error(`the API breaks guaranteed paths; raise option (steward.options.v1.schema_version) of the message and run with --baseline:\n${broken.join("\n")}`);
 }
 
 function keepPromise(name: string, now: Baseline, accept: boolean): void {

@@ -23,16 +23,16 @@ const HEAD = `# Configuration
 
 <!-- Made by \`npm run generate\` from the schema. -->
 
-Every key may stand in the YAML file given with \`-config\`, or in the variable beside it; a variable wins over the file. A
-key marked *secret* is never shown and may be read from a file: add \`_file\` to its name, or \`_FILE\` to its variable.
+Each key can be set in the YAML file given with \`-config\` or by its environment variable; the variable takes precedence. A
+key marked *secret* is never printed and can be read from a file: add \`_file\` to its name, or \`_FILE\` to its variable.
 Lists in variables are separated by commas. A key without a value, with an empty text or with an empty variable counts as
-left out, so a template may write every key. \`steward -validate\` judges all of it at once and warns
-of paths that are not there; \`steward -print-effective-config\` shows what would be used, and \`steward -print-effective-config-yaml\` writes it as a file.
+not set, so a template may contain every key. \`steward -validate\` reports all errors at once and warns
+of paths that do not exist; \`steward -print-effective-config\` prints the resulting configuration, and \`steward -print-effective-config-yaml\` prints it as a configuration file.
 
 Without \`-config\`, \`-demo\` and any variable that begins with \`STEWARD_\` or \`PAPERLESS_\`, the daemon reads
 \`$XDG_CONFIG_HOME/steward/steward.yaml\` (\`~/.config/steward/steward.yaml\` when the variable is not set), else
 \`/etc/steward/steward.yaml\`, and logs which. So do the commands that work on its state, such as \`steward backup\`. The
-one-shot modes, such as \`-validate\`, read only what they are given. Where there is no file either, the daemon starts the demo.
+one-shot modes, such as \`-validate\`, read only the file given with \`-config\`. Without any of these files the daemon starts the demo.
 `;
 
 function row(key: Key<unknown>): string {

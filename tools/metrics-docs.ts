@@ -15,10 +15,10 @@ const HEAD = `# Metrics and log records
 
 <!-- Made by \`npm run generate\` from the catalogue. -->
 
-The name in Prometheus, as a scrape and a backend behind OTLP both show it; the name in OpenTelemetry below it. Every series
-of a network also carries \`svc_provider\` and, unless privacy hides it or Headscale's is not configured, its name as \`vpn_network\`. A row
-with a condition is emitted only then. A histogram with exemplars names the trace and span of the latest observation in each bucket while
-\`tracing.enabled\` is on.
+The first name is that in Prometheus, from a scrape or from a backend that receives OTLP; the second is the OpenTelemetry name. Every series
+of a network also carries \`svc_provider\` and the network's name as \`vpn_network\`, unless privacy settings hide the name or Headscale's is
+not configured. A metric with a condition is emitted only when the condition holds. A histogram with exemplars has the trace and span id of the
+latest observation in each bucket while \`tracing.enabled\` is on.
 `;
 
 /** Writes the reference. */

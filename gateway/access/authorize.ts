@@ -49,9 +49,9 @@ export function createAuthorize(auth: AuthOptions): Authorize {
 function refuseName(auth: AuthOptions, access: Access, request: RequestHead, route: RouteFacts): StewardError | undefined {
   const host = joinedHeader(request.headers["host"]) ?? "";
   if (auth.token !== undefined || tokenFor(auth, access) !== undefined || isTrustedHost(host, auth.allowedHosts) || isOpenUnderAnyName(request, route)) return undefined;
-  const remedy = "ask for localhost, add the name to gateway.allowed_hosts, or set auth.token";
+  const remedy = "use localhost, add the name to gateway.allowed_hosts, or set auth.token";
   const without = request.path.startsWith("/v1/") ? "a live Vault token" : "a token";
-  return new StewardError("denied", `without ${without} Steward answers only to names of this machine, not to ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
+  return new StewardError("denied", `without ${without} Steward accepts only host names of this machine, not ${JSON.stringify(host.slice(0, 100))}; ${remedy}`, { rule: "host", remedy });
 }
 
 /**
@@ -88,7 +88,7 @@ function refuseCredential(auth: AuthOptions, access: Access, request: RequestHea
       const what = authorization === undefined ? `this needs the ${who}'s token` : `the token is not the ${who}'s`;
       return new StewardError("unauthenticated", `${what}; ${remedy}`, { rule: "operator_token", remedy });
     }
-    default: return new StewardError("internal", "a method without access was reached");
+    default: return new StewardError("internal", "a method without an access rule was called");
   }
 }
 

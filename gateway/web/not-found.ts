@@ -21,7 +21,7 @@ export function wantsPage({ method, path, headers }: Pick<RestRequest, "method" 
 export function notFoundAnswer(frame: Frame, { path, headers }: Pick<RestRequest, "path" | "headers">, hint: string): Promise<PlainAnswer> {
   const shown = path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path;
   const body = html`<div class="stack"><section class="part"><h2>Page not found</h2>
-    <p>Nothing is at <code>${shown}</code>. Check the address, or go to the <a href="/">start page</a>.</p>
+    <p>There is no page at <code>${shown}</code>. Check the address, or go to the <a href="/">start page</a>.</p>
     ${hint === "" ? undefined : html`<p class="note">${hint}</p>`}
   </section></div>`;
   return frame.answer({ title: "Page not found", status: 404, module: "plain.js", body, anybody: true }, headers);

@@ -119,7 +119,7 @@ function parseDaemon(args: readonly string[]): Invocation {
   const parsed = readOptions(args, daemonOptions);
   if (parsed.switches.has("help")) return { command: "help", topic: "steward" };
   const [extra] = parsed.positionals;
-  if (extra !== undefined) throw misuse(commandNames.includes(extra) ? `a command comes first: steward ${extra} ...` : `unexpected argument ${quote(extra)}`);
+  if (extra !== undefined) throw misuse(commandNames.includes(extra) ? `the command must come first: steward ${extra} ...` : `unexpected argument ${quote(extra)}`);
   if (parsed.switches.has("version")) return { command: "version" };
   const [mode, another] = cycleModesOf(parsed);
   if (another !== undefined) throw misuse(`-${mode} and -${another} exclude each other`);

@@ -30,7 +30,7 @@ export async function backup(options: BackupArguments, environment: Environment,
       clock: systemClock, signal: interrupt.signal,
       copied: ({ file, bytes, rows }) => output.stdout(`${file}: ${mebibytes(bytes)}, ${rowCount(rows)} rows\n`),
     });
-    for (const name of leftOut) output.stdout(`${name}.mdb: left out, Steward makes it anew\n`);
+    for (const name of leftOut) output.stdout(`${name}.mdb: not included, Steward rebuilds it\n`);
     output.stdout(`backup of ${stateDirectory} complete: ${stores.length} ${stores.length === 1 ? "store" : "stores"}, ${mebibytes(stores.reduce((sum, { bytes }) => sum + bytes, 0))} in ${resolve(options.target)}\n`);
     return 0;
   } catch (error) {

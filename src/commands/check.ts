@@ -48,8 +48,8 @@ function describe({ name, severity, bytes, schema, rows, problems, notes }: Stor
 function verdict(worst: Severity, checks: readonly StoreCheck[]): string {
   const bad = checks.filter(({ severity }) => severity === worst).map(({ name }) => name).join(", ");
   switch (worst) {
-    case "sound": return `all ${checks.length} stores are sound`;
-    case "repairable": return `${bad}: the next start makes this anew; nothing is lost`;
-    case "damaged": return `${bad}: restore a backup, or read above which Steward is needed; nothing was changed`;
+    case "sound": return `all ${checks.length} stores are intact`;
+    case "repairable": return `${bad}: the next start rebuilds it; no data is lost`;
+    case "damaged": return `${bad}: restore a backup, or run the version named above; nothing was changed`;
   }
 }

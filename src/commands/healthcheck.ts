@@ -26,7 +26,7 @@ export async function healthcheck(options: HealthcheckArguments, environment: En
   }
   const { setting, address, secured } = probed(config);
   if (address.port === 0) {
-    output.stderr(`healthcheck: cannot ask: ${setting} has port 0, so the system chose the port; configure one\n`);
+    output.stderr(`healthcheck: cannot ask: ${setting} has port 0, so the system chose the port; configure a fixed port\n`);
     return 2;
   }
   const url = probeUrl(address, secured);

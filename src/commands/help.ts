@@ -194,13 +194,13 @@ const rotateKey = `Replaces the key that the store of tokens is sealed with (tok
 Usage:
   steward rotate-key [OPTIONS]
 
-The former key then opens neither the store nor anything in its file. Every row
-is encrypted anew. The daemon must not be running, and its key must be where the
+Afterwards the former key cannot decrypt anything in the store's file. Every row
+is re-encrypted. The daemon must not be running, and its key must be where the
 configuration says. The audit records it. After an interruption, run it again:
-the store opens by the key file at any moment.
+at every moment the key file opens the store.
 
-Backups made before open by the former key only: if you need them, save a copy
-of it first. Which secrets a leaked key exposes, and what else to replace:
+Older backups can be read only with the former key: if you need them, save a
+copy of it first. Which secrets a leaked key exposes, and what else to replace:
 docs/key-rotation.md.
 
 Options:

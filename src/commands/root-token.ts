@@ -5,7 +5,7 @@ import type { RootTokenArguments } from "./arguments.ts";
 import { withStoppedTokens } from "./stopped-tokens.ts";
 import type { CommandOutput } from "./validate.ts";
 
-const TEXTS = { missing: "name the daemon's configuration with --config, or start the daemon, which shows a root token at its first start" };
+const TEXTS = { missing: "name the daemon's configuration with --config, or start the daemon, which prints a root token at its first start" };
 
 /** Runs the command; resolves with 0. Throws `conflict` naming the process that has the state folder, and what kept the token from being made. */
 export async function rootToken(options: RootTokenArguments, environment: Environment, output: CommandOutput): Promise<number> {

@@ -14,9 +14,9 @@ export async function rotateKeyCommand(options: RotateKeyArguments, environment:
     const keyFile = options.keyFile === undefined ? undefined : resolve(options.keyFile);
     const progress = (line: string): void => output.stderr(`${line}\n`);
     const { resumed, rows, keyFile: path } = await rotateKey({ ...deps, progress }, { ...tokens, keyFile }, new AbortController().signal);
-    const what = resumed ? "ended the interrupted replacement: the key" : "the new key";
-    output.stdout(`${what} of ${tokens.directory} is in ${path}; ${rows} rows were encrypted anew\n`);
-    output.stdout("save a copy of it apart from the backups; earlier backups open by the former key only (docs/key-rotation.md)\n");
+    const what = resumed ? "finished the interrupted replacement: the key" : "the new key";
+    output.stdout(`${what} of ${tokens.directory} is in ${path}; ${rows} rows were re-encrypted\n`);
+    output.stdout("save a copy of it apart from the backups; older backups can be read only with the former key (docs/key-rotation.md)\n");
     return 0;
   });
 }

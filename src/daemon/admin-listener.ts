@@ -38,7 +38,7 @@ export function adminListener(config: Config, needs: readonly string[], deps: ()
         return;
       } catch (error) {
         health = { ok: false, reason: ownWords(error) };
-        given.log.error("the admin listener cannot listen and tries again", { error, waitMs });
+        given.log.error("the admin listener cannot listen; retrying", { error, waitMs });
         await next.stop(0);
       } finally {
         tried();

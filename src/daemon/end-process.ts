@@ -16,7 +16,7 @@ export type EndProcess = (code: number) => Promise<never>;
  */
 export async function endProcess(code: number, exit: (code: number) => never): Promise<never> {
   const isQuiet = await haltWrites(LAST_WRITE_MS);
-  if (!isQuiet) process.stderr.write("steward: a change was still being stored; the process is killed, as after a loss of power\n");
+  if (!isQuiet) process.stderr.write("steward: a write was still in progress; the process kills itself, and the next start recovers as after a power failure\n");
   await Promise.race([Promise.all([flushed(process.stdout), flushed(process.stderr)]), waited(LAST_OUTPUT_MS)]);
   if (isQuiet) exit(code);
   process.kill(process.pid, "SIGKILL");
@@ -30,7 +30,7 @@ export function heedUncaught(log: Log, end: EndProcess): void {
     if (ends) return;
     ends = true;
     try {
-      log.error("an error that nobody caught ends the process", { origin, ...describeUncaught(thrown) });
+      log.error("uncaught error; the process exits", { origin, ...describeUncaught(thrown) });
     } finally {
       void end(1);
     }

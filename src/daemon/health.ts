@@ -21,26 +21,26 @@ export interface ProcessHealth {
   readonly stores: Health;
 }
 
-const RESTARTED = "it is started again by itself; the log says what ended it";
-const DOWN = "the log says what ended it; restart Steward";
-const PORT = (key: string): string => `end what holds the port, or set ${key} to another address; Steward tries again by itself`;
+const RESTARTED = "it is restarted automatically; see the log for the cause";
+const DOWN = "see the log for the cause; restart Steward";
+const PORT = (key: string): string => `stop the process that uses the port, or set ${key} to another address; Steward retries automatically`;
 const CONFIG = "#config";
 
 /** What to do and where to read on, where the component itself names nothing better. */
 const ADVICE: Readonly<Record<string, Pick<Problem, "remedy" | "link">>> = {
-  state: { remedy: "look at the disk below state.directory; Steward goes on by itself once the disk takes writes", link: "/readyz?verbose=1" },
+  state: { remedy: "check the disk of state.directory; Steward recovers by itself once the disk accepts writes", link: "/readyz?verbose=1" },
   gateway: { remedy: PORT("gateway.listen"), link: CONFIG },
   admin: { remedy: PORT("admin.listen"), link: CONFIG },
   metrics: { remedy: PORT("scrape.listen"), link: CONFIG },
   dedup: { remedy: "", link: "/api/v1/ready" },
   tokens: { remedy: "", link: "/v1/sys/health" },
-  backups: { remedy: "the log says why; once that is mended, `steward backup` makes one now", link: "/readyz?verbose=1" },
+  backups: { remedy: "see the log; after fixing the cause, `steward backup` makes one at once", link: "/readyz?verbose=1" },
 };
 const OTHER = "/readyz?verbose=1";
 
 /** The monitor is not among them: it judges its own parts, and where it does not answer its page says so. */
 export function processProblems({ states, stores }: ProcessHealth): Problem[] {
-  const state: Problem[] = stores.ok ? [] : [problem("state", stores.reason ?? "a store is not well", stores.remedy ?? ADVICE["state"]?.remedy ?? "")];
+  const state: Problem[] = stores.ok ? [] : [problem("state", stores.reason ?? "a store is unavailable", stores.remedy ?? ADVICE["state"]?.remedy ?? "")];
   const components = states.filter(isTroubled).map(({ name, phase, reason, remedy }) => problem(name, reason ?? phase, remedy ?? ADVICE[name]?.remedy ?? (phase === "failed" ? DOWN : RESTARTED)));
   const follows = ({ reason }: Problem): boolean => state.some((cause) => saysOf(cause.reason).endsWith(saysOf(reason)));
   return [...state, ...components.filter((each) => !follows(each))];

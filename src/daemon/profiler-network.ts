@@ -24,7 +24,7 @@ export function profilerNetwork(config: Config): string | undefined {
 export const networkLabelUsed: Check = {
   needs: [profiler.networkLabel, profiler.enabled, networks, vpn.network],
   run: (config) => (config.get(profiler.networkLabel) !== "off" && config.get(profiler.enabled) && onlyNetwork(config) === undefined
-    ? [atKey(config, profiler.networkLabel, "warning", { rule: "is not used: there is no single network with a configured name", remedy: "set vpn.network, or set it to off." })] : []),
+    ? [atKey(config, profiler.networkLabel, "warning", { rule: "is ignored: there is no single network with a configured name", remedy: "set vpn.network, or set it to off." })] : []),
 };
 
 function onlyNetwork(config: Config): string | undefined {

@@ -146,7 +146,7 @@ export async function serve(configuration: DaemonConfiguration, signals: StopSig
 function announce({ configuration, log }: Pick<House, "configuration" | "log">): void {
   const { demo, file, stateDirectory, warnings } = configuration;
   for (const finding of warnings) log.warn(formatFinding(finding));
-  if (demo.demo) log.info("this is a demo: invented documents, nothing of yours is read or changed", { because: demo.reason });
+  if (demo.demo) log.info("this is a demo with simulated data; nothing of yours is read or changed", { because: demo.reason });
   if (file !== undefined) log.info("configuration", { file });
   log.info("state", { directory: stateDirectory });
 }
@@ -266,12 +266,12 @@ async function greet({ configuration, dedup, tokens, gateway, log, notifier, tel
   process.stdout.write(`steward listening on ${url}\n`);
   telemetry.telemetry.openOutput();
   notifier.ready(`listening on ${url}`);
-  if (configuration.demo.demo) log.info(`look at ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
+  if (configuration.demo.demo) log.info(`open ${url}/ or run: curl -s ${url}/api/v1/duplicates`);
   const demo = tokens?.demo();
   if (demo !== undefined) process.stderr.write(`the demo's root token of the Vault API: ${demo.root.use((value) => value)}\nmint one: curl -s -H "X-Vault-Token: ${demo.root.use((value) => value)}" -d org_name=${demo.organisation} ${url}/v1/github/token\n`);
   demo?.begin();
   await dedup?.begin({ syncNow: configuration.demo.demo });
   await demoMetrics?.begin(new AbortController().signal);
   const metrics = telemetry.telemetry.status().ledger?.pull?.address;
-  if (demoMetrics !== undefined && metrics !== undefined) log.info(`what a scraper would be given: curl -s http://${metrics}/metrics`);
+  if (demoMetrics !== undefined && metrics !== undefined) log.info(`metrics for Prometheus: curl -s http://${metrics}/metrics`);
 }

@@ -57,7 +57,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     tokens?.reopenAudit().then(
       // Whoever moved a file away may take it from now on.
       () => log.info("reopened the audit files", { signal: "SIGHUP" }),
-      (thrown: unknown) => log.error("the audit files could not be reopened", { error: toStewardError(thrown) }),
+      (thrown: unknown) => log.error("reopening the audit files failed", { error: toStewardError(thrown) }),
     );
   };
   const component: Component = {
@@ -105,12 +105,12 @@ export function tokensOptionsOf({ config, demo, stateDirectory }: DaemonConfigur
 async function showRoot({ configuration: { demo }, log, tell, journalled }: TokensPlace, tokens: Tokens): Promise<void> {
   if (demo.demo) return;
   const show = (token: string): boolean => {
-    if (journalled) log.warn("there is no root token of the Vault API yet, and none is shown where a journal would keep it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
-    else tell(`root token of the Vault API, shown this once and stored nowhere: ${token}\n`);
+    if (journalled) log.warn("there is no root token of the Vault API yet; none is printed because the journal would store it", { remedy: "stop Steward, run `steward root-token` as its user, and start it again" });
+    else tell(`root token of the Vault API, shown only once and not stored: ${token}\n`);
     return !journalled;
   };
   await tokens.showRoot(show).catch((thrown: unknown) => {
-    log.error("the first root token of the Vault API could not be stored, so one that was shown opens nothing", { error: toStewardError(thrown), remedy: "mend the cause and start Steward again: it shows another" });
+    log.error("storing the first root token of the Vault API failed; a token already printed is not valid", { error: toStewardError(thrown), remedy: "fix the cause and restart Steward, which prints another" });
   });
 }
 

@@ -34,7 +34,7 @@ export function createChain({ jobs, sync, analysis, log }: ChainDeps): Chain {
     } catch (thrown) {
       const error = toStewardError(thrown);
       // Somebody asked for the same at the same moment: that is what was wanted.
-      if (error.code !== "already_running") log.error(`the ${type.type} could not be started`, { error: thrown });
+      if (error.code !== "already_running") log.error(`cannot start the ${type.type}`, { error: thrown });
     }
   }
 

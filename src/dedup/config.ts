@@ -28,7 +28,7 @@ export const dedupArchives: Key<readonly ArchiveConfig[]> = defineKey({
       name: { type: string, rule: archiveName, help: "Unique name: letters, digits, . _ -" },
       kind: {
         type: oneOf(["folder", "jsonl"], { paperless: "is \"paperless\", which this version cannot read" }),
-        help: "folder: text, Markdown and HTML files, recursively; jsonl: one document a line.",
+        help: "folder: text, Markdown and HTML files, recursively; jsonl: one document per line.",
       },
       path: { type: path, help: "The folder or file." },
       include: { type: listOf(string), default: [], help: "folder only: patterns of files to read." },
@@ -45,12 +45,12 @@ export const dedupArchives: Key<readonly ArchiveConfig[]> = defineKey({
 export const dedupSyncInterval: Key<number> = defineKey({
   path: "dedup.sync.interval", type: duration, default: 0,
   rule: (ms) => (ms !== 0 && ms < 10_000 ? { rule: "must be 0 (off) or at least 10s", remedy: "write 10s or more." } : undefined),
-  help: "Time between automatic syncs; 0 means only when asked.",
+  help: "Time between automatic syncs; 0 disables them.",
 });
 
 /** Whether `/api/v1/metrics` answers. */
 export const apiMetricsEnabled: Key<boolean> = defineKey({
-  path: "dedup.metrics_endpoint.enabled", type: boolean, default: false, env: "OTEL_METRICS_SCRAPE_ENABLED", help: "Answers /api/v1/metrics with the process's and the document service's metrics; off, it is 404.",
+  path: "dedup.metrics_endpoint.enabled", type: boolean, default: false, env: "OTEL_METRICS_SCRAPE_ENABLED", help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
 });
 
 /** All of the above. */

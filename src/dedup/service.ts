@@ -132,7 +132,7 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
   const reachability = createReachability(clock);
   const trouble = (): string | undefined => {
     const sick = [envs.main, envs.text, envs.sketch].map((one) => one.status()).find(({ healthy }) => !healthy);
-    return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is not well"}`;
+    return sick === undefined ? undefined : `${sick.name}: ${sick.reason ?? "the store is unavailable"}`;
   };
   const service: Service = {
     name: "dedup",
@@ -155,7 +155,7 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
     status: () => ({ schedule: schedule?.status() }),
     async begin({ syncNow }) {
       const nextInMs = schedule?.status().nextInMs;
-      if (nextInMs !== undefined) log.info("a sync comes by itself", { first_in_s: Math.round(nextInMs / 1000), every_s: Math.round(everyMs / 1000) });
+      if (nextInMs !== undefined) log.info("automatic sync is scheduled", { first_in_s: Math.round(nextInMs / 1000), every_s: Math.round(everyMs / 1000) });
       if (syncNow) await chain.sync();
       else if (settings.get(analysisKeys.autoAnalyze) && store.index.pending > 0 && jobs.active("sync") === undefined) chain.analyse();
     },

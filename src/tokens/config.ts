@@ -31,21 +31,21 @@ export const tokensMounts: Key<readonly TokensMountConfig[]> = defineKey({
   type: listOfObjects<TokensMountConfig>({
     limit: 100,
     fields: {
-      path: { type: string, rule: mountPath, help: "Where it is mounted, e.g. github; the app's credentials come through the API." },
+      path: { type: string, rule: mountPath, help: "Mount path, e.g. github. The app's credentials are written through the API." },
       description: { type: text, default: "", help: "Shown in the list of mounts." },
-      default_lease_ttl: { type: duration, default: 0, help: "Lease time when nothing else says one; 0 for the system's 768h." },
-      max_lease_ttl: { type: duration, default: 0, help: "The longest lease time; 0 for the system's 768h." },
+      default_lease_ttl: { type: duration, default: 0, help: "Default lease TTL; 0 is the system's 768h." },
+      max_lease_ttl: { type: duration, default: 0, help: "Maximum lease TTL; 0 is the system's 768h." },
     },
     rule: ({ default_lease_ttl: usual, max_lease_ttl: most }) => (most > 0 && usual > most ? { field: "default_lease_ttl", rule: "must not be longer than max_lease_ttl" } : undefined),
   }),
   default: [{ path: "github", description: "", default_lease_ttl: 0, max_lease_ttl: 0 }], rule: apart,
-  help: "Token engines that are mounted at every start; others are mounted through the API. Default: one at github/.",
+  help: "Engines mounted at every start; others are mounted through the API. Default: one at github/.",
 });
 
 /** How the store gets its key. */
 export const tokensSealType: Key<"file"> = defineKey({
   path: "tokens.seal.type", type: oneOf(["file"], { shamir: "is \"shamir\", which this version cannot do" }), default: "file",
-  help: "file: a key file opens the store at every start.",
+  help: "file: a key file unseals the store at every start.",
 });
 
 /** The key file. */
@@ -61,20 +61,20 @@ export const tokensAudit: Key<readonly TokensAuditConfig[]> = defineKey({
     limit: 10,
     fields: {
       file_path: { type: string, rule: auditPath, help: "Absolute, or relative to the state folder. Reopened on SIGHUP." },
-      format: { type: oneOf(["json"], { jsonx: "is \"jsonx\", which this version does not write" }), default: "json", help: "One JSON object a line." },
-      hmac_accessor: { type: boolean, default: true, help: "Writes accessors of tokens as hashes." },
-      elide_list_responses: { type: boolean, default: false, help: "Writes lists in answers as their length." },
+      format: { type: oneOf(["json"], { jsonx: "is \"jsonx\", which this version does not write" }), default: "json", help: "json: one JSON object per line." },
+      hmac_accessor: { type: boolean, default: true, help: "Writes token accessors as HMACs." },
+      elide_list_responses: { type: boolean, default: false, help: "Writes lists in responses as their length only." },
     },
   }),
   default: [{ file_path: "audit.log", format: "json", hmac_accessor: true, elide_list_responses: false }], rule: differentFiles,
-  warn: (devices) => (devices.length > 0 ? undefined : { rule: "is empty: nobody can tell later who got which token", remedy: "leave the key out, or name a file." }),
-  help: "Files in which every request and answer is recorded before it takes effect. Default: audit.log in the state folder; [] switches the audit off.",
+  warn: (devices) => (devices.length > 0 ? undefined : { rule: "is empty: no record shows who got which token", remedy: "leave the key out, or name a file." }),
+  help: "Audit files: every request is recorded before it takes effect, every response before it is sent. Default: audit.log in the state folder; [] disables auditing.",
 });
 
 /** Whether an engine may be pointed at link-local addresses and metadata services. */
 export const tokensAllowLinkLocalBaseUrl: Key<boolean> = defineKey({
   path: "tokens.allow_link_local_base_url", type: boolean, default: false,
-  help: "Lets base_url of a mount lead to link-local addresses and the metadata services of clouds, which are refused otherwise, by name or by address.",
+  help: "Allows base_url of a mount to resolve to link-local addresses and cloud metadata services. These are refused otherwise, by name and by address.",
 });
 
 /** All of the above. */
@@ -94,7 +94,7 @@ function apart(mounts: readonly TokensMountConfig[]): Complaint | undefined {
   for (const { path: written } of mounts) {
     const point = mountPoint(written);
     const other = taken.find((one) => one.startsWith(point) || point.startsWith(one));
-    if (other !== undefined) return { rule: other === point ? `must have different paths, ${point} is there twice` : `must have paths apart, ${point} and ${other} lie inside each other`, remedy: "rename one of them." };
+    if (other !== undefined) return { rule: other === point ? `must have different paths, ${point} is there twice` : `must not have nested paths: ${point} and ${other}`, remedy: "rename one of them." };
     taken.push(point);
   }
   return undefined;

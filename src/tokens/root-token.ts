@@ -28,10 +28,10 @@ export async function makeRootToken(deps: Omit<TokensDeps, "observe">, options: 
 
 async function unseal(env: Env, { ids, log }: Pick<TokensDeps, "ids" | "log">, { directory, seal: where }: Pick<TokensOptions, "directory" | "seal">): Promise<void> {
   // Opening the seal of an empty store would make its key.
-  if (Object.values(env.status().rows).every((rows) => rows === 0)) throw new StewardError("not_found", `the store of tokens in ${directory} is empty`, { rule: "initialized", remedy: "start the daemon, which shows a root token at its first start" });
+  if (Object.values(env.status().rows).every((rows) => rows === 0)) throw new StewardError("not_found", `the store of tokens in ${directory} is empty`, { rule: "initialized", remedy: "start the daemon, which prints a root token at its first start" });
   const seal = await openSeal({ env, directory, ids, log }, where);
   const { sealed, reason } = seal.status();
-  if (sealed) throw new StewardError("sealed", `the store of tokens cannot be opened: ${reason ?? "its key is not there"}`, { rule: "sealed" });
+  if (sealed) throw new StewardError("sealed", `the store of tokens cannot be opened: ${reason ?? "its key is missing"}`, { rule: "sealed" });
 }
 
 async function make(env: Env, { clock, ids, log }: Omit<TokensDeps, "state" | "observe">, { directory, audit: devices }: Pick<TokensOptions, "directory" | "audit">): Promise<Secret> {

@@ -58,7 +58,7 @@ export async function rotateKey(deps: RotateKeyDeps, options: RotateKeyOptions, 
     const replaced = await withStore(run, (env) => replaceKeys(env, run));
     key = replaced.key;
     await replaceStore(directory, store);
-    deps.progress("the store is replaced by its copy, which holds no deleted data");
+    deps.progress("the store is replaced by its copy, which contains no deleted data");
     await withStore(run, async (env) => (await unseal(env, { ...found, key: replaced.key, store })).settleRootKey());
     return { keyFile: found.path, rows: replaced.rows, resumed: replaced.resumed };
   } finally {
@@ -103,7 +103,7 @@ async function replaceKeys(env: Env, run: Run): Promise<Replaced> {
     const key = resumed ? Uint8Array.from(found.key) : await exchange(keyring, found, deps);
     await keyring.replaceRootKey(key);
     progress("the store opens by the new key alone");
-    const rows = await keyring.reencrypt(signal, (done) => progress(`${done} rows encrypted anew`));
+    const rows = await keyring.reencrypt(signal, (done) => progress(`${done} rows re-encrypted`));
     progress("the former data keys are removed");
     await audit.response(request, {});
     await copyStore(env, directory, { signal, progress });
@@ -215,7 +215,7 @@ async function copyStore(env: Env, directory: string, { signal, progress }: Watc
   const folder = join(directory, COPY_FOLDER);
   await mkdir(folder, { mode: 0o700 });
   await env.backup(folder, signal);
-  progress("a copy of the store is made");
+  progress("copying the store");
 }
 
 async function replaceStore(directory: string, store: string): Promise<void> {

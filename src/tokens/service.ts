@@ -138,7 +138,7 @@ class Inside implements Tokens {
 
   health(): Health {
     const { healthy, reason } = this.env.status();
-    if (!healthy) return { ok: false, unable: true, reason: reason ?? "the store of tokens is not well" };
+    if (!healthy) return { ok: false, unable: true, reason: reason ?? "the store of tokens is unavailable" };
     if (this.#manager === undefined) return { ok: false, reason: this.#seal.status().reason ?? "sealed: give the key to sys/unseal" };
     return this.#manager.health();
   }
@@ -193,7 +193,7 @@ class Inside implements Tokens {
       await this.#leave(LEAVE_MS);
       await this.#stopManager(LEAVE_MS);
       this.#seal.seal();
-    }).catch((thrown: unknown) => this.#deps.log.error("the store could not be sealed in order", { error: toStewardError(thrown) }));
+    }).catch((thrown: unknown) => this.#deps.log.error("sealing the store failed", { error: toStewardError(thrown) }));
     return Promise.resolve();
   }
 

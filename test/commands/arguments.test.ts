@@ -53,7 +53,7 @@ describe("the daemon's flags", () => {
     [["-config"], "steward: -config needs a value; see steward --help"],
     [["-config", "-demo"], "steward: -config needs a value; see steward --help"],
     [["-demo=yes"], "steward: -demo takes no value; see steward --help"],
-    [["-demo", "dedup"], "steward: a command comes first: steward dedup ...; see steward --help"],
+    [["-demo", "dedup"], "steward: the command must come first: steward dedup ...; see steward --help"],
     [["-"], "steward: unexpected argument \"-\"; see steward --help"],
     [["dedupe"], "steward: unknown command \"dedupe\", did you mean dedup? see steward --help"],
     [["help", "dedpu"], "steward: there is no help on \"dedpu\", did you mean dedup? see steward --help"],

@@ -48,7 +48,7 @@ describe("steward backup", () => {
     const made = await run(backup, { target, directory: undefined }, state);
     expect(made).toMatchObject({ code: 0, stderr: "" });
     expect(made.stdout).toMatch(/^dedup-text\.mdb: 0\.\d MiB, 1 rows$/m);
-    expect(made.stdout).toMatch(/^dedup-sketch\.mdb: left out, Steward makes it anew$/m);
+    expect(made.stdout).toMatch(/^dedup-sketch\.mdb: not included, Steward rebuilds it$/m);
     expect(made.stdout).toMatch(new RegExp(`^backup of ${state} complete: 2 stores, 0\\.\\d MiB in ${target}$`, "m"));
     expect(readdirSync(target).sort()).toEqual(["dedup-text.mdb", "dedup-text.mdb.json", "dedup.mdb", "dedup.mdb.json", "manifest.json"]);
     expect(statSync(target).mode & 0o077).toBe(0);
@@ -69,12 +69,12 @@ describe("steward check", () => {
   it("ends 0 on sound stores, 3 on what is made anew and 1 on what needs a backup, naming it", async () => {
     const state = folder();
     await close(await openStores(state));
-    expect(await run(check, { target: "", directory: undefined }, state)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${state}: all 3 stores are sound\n`) as string });
+    expect(await run(check, { target: "", directory: undefined }, state)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${state}: all 3 stores are intact\n`) as string });
     truncateSync(join(state, "dedup-sketch.mdb"), 5_000);
     const sketch = await run(check, { target: "", directory: undefined }, state);
     expect(sketch.code).toBe(3);
     expect(sketch.stdout).toMatch(/^dedup-sketch\.mdb: REPAIRABLE.*\n {2}problem: .*is damaged/m);
-    expect(sketch.stdout).toContain("dedup-sketch: the next start makes this anew");
+    expect(sketch.stdout).toContain("dedup-sketch: the next start rebuilds it");
     truncateSync(join(state, "dedup.mdb"), 5_000);
     const before = readFileSync(join(state, "dedup.mdb"));
     const main = await run(check, { target: "", directory: undefined }, state);

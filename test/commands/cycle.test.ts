@@ -50,7 +50,7 @@ describe("steward -preflight", () => {
     expect(lines.slice(0, STATE_COLLECTORS.length).map((line) => line.split(/ {2,}/)[1])).toEqual(STATE_COLLECTORS);
     expect(new Set(lines.slice(0, STATE_COLLECTORS.length).map((line) => line.indexOf(" ok ")))).toHaveLength(1);
     expect(lines.slice(STATE_COLLECTORS.length)).toEqual([
-      "acl: the policy was not sent to be validated, which -once and the daemon do", "preflight: OK (14 collectors, 1 network, nothing exported, exit=0)",
+      "acl: the policy was not sent for validation; -once and the daemon do that", "preflight: OK (14 collectors, 1 network, nothing exported, exit=0)",
     ]);
     expect(existsSync(state)).toBe(false);
     expect(plane.seen().filter(({ method }) => method !== "GET").map(({ operation }) => operation)).toEqual(["token"]);
@@ -72,7 +72,7 @@ describe("steward -preflight", () => {
     const { env } = configured(plane);
     const human = await runSteward(["-preflight"], { env });
     expect(human.code).toBe(3);
-    expect(human.stdout).toMatch(/devices +REFUSED .*credential is not accepted.*; check the configured credential/);
+    expect(human.stdout).toMatch(/devices +REFUSED .*credential was rejected.*; check the configured credential/);
     expect(human.stdout).toMatch(/preflight: FAILED \(14 of 14 collectors failed, 14 because the credential is refused, exit=3\)\n$/);
     const { stdout } = await runSteward(["-preflight", "-json"], { env });
     expect(results(stdout).every(({ ok, auth_failure, error }) => !ok && auth_failure && error !== undefined)).toBe(true);
@@ -249,7 +249,7 @@ describe("steward -exposition-check", () => {
     writeFileSync(file, `pii_filter: {network_name: false}\nnetworks:\n  - {name: east.test, url: '${east.url}', ${auth}}\n  - {name: west.test, url: '${west.url}', ${auth}}\n`, { mode: 0o600 });
     const { code, stdout } = await runSteward(["-exposition-check", "-json", "-config", file], { env: { STEWARD_STATE__DIRECTORY: join(temporaryFolder(), "state") } });
     expect(code, stdout).toBe(5);
-    expect(JSON.parse(stdout).exposition).toMatchObject({ ok: false, errors: [{ class: "duplicate_series", message: expect.stringMatching(/^\d+ series were left out/) }] });
+    expect(JSON.parse(stdout).exposition).toMatchObject({ ok: false, errors: [{ class: "duplicate_series", message: expect.stringMatching(/^\d+ series were dropped/) }] });
   });
 
   it("shows the process itself when there is no network, and nothing of one that is refused", async () => {

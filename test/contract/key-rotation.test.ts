@@ -56,7 +56,7 @@ describe("sys/rotate", () => {
     const after = (await vault.ask("GET", "sys/key-status")).json.data;
     expect(after.term).toBe(4);
     expect(Date.parse(after.install_time as string)).toBeGreaterThanOrEqual(Date.parse(before.data.install_time as string));
-    await vi.waitFor(() => expect(vault.daemon.stderr.join("\n")).toMatch(/rows of older data keys are encrypted anew.*term=4/), { timeout: 10_000 });
+    await vi.waitFor(() => expect(vault.daemon.stderr.join("\n")).toMatch(/rows of older data keys were re-encrypted.*term=4/), { timeout: 10_000 });
     expect([await lookup(vault, lease), await lookup(vault, await mint(vault))]).toEqual([200, 200]);
     expect(readFileSync(join(vault.state, "audit.log"), "utf8").split("\n").filter((line) => line.includes('"path":"sys/rotate"'))).toHaveLength(4);
     await vault.daemon.stop();
@@ -99,7 +99,7 @@ describe("steward rotate-key", () => {
     expect((await runSteward(["backup", "--config", config, backup])).code).toBe(0);
 
     const done = await rotateKey(state);
-    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^the new key of .* is in .*tokens\.key; \d+ rows were encrypted anew\n/)]);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^the new key of .* is in .*tokens\.key; \d+ rows were re-encrypted\n/)]);
     expect([done.stdout, done.stderr].join("").includes(readFileSync(key, "utf8").trim())).toBe(false);
     expect([readFileSync(key, "utf8") === readFileSync(saved, "utf8"), statSync(key).mode & 0o777, statSync(join(state, "tokens.mdb")).mode & 0o777]).toEqual([false, 0o600, 0o600]);
     expect((await runSteward(["check", state])).code).toBe(0);

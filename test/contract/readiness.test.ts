@@ -90,7 +90,7 @@ describe("the probes", () => {
     const { daemon, root } = await start(`tokens: { audit: [{ file_path: ${join(folder, "one.log")} }, { file_path: ${join(folder, "two.log")} }] }`, injector.env);
     injector.fail(join(folder, "two.log"), "EIO", ["dsync"]);
     expect((await vaultRequest(daemon.url, "GET", "sys/mounts", { token: root })).status).toBe(200);
-    expect([await probes(daemon), await component(daemon, "tokens")]).toEqual([WELL, expect.stringMatching(/^tokens: degraded, the audit device file-2\/ .* does not take records: its disk reports input\/output errors/)]);
+    expect([await probes(daemon), await component(daemon, "tokens")]).toEqual([WELL, expect.stringMatching(/^tokens: degraded, the audit device file-2\/ .* accepts no records: its disk reports input\/output errors/)]);
     injector.stop();
     await vi.waitFor(async () => expect(await component(daemon, "tokens")).toBe("tokens: ready"), { timeout: 30_000 });
   });

@@ -45,7 +45,7 @@ describe("dedup.sync.interval", () => {
     await expect.poll(() => first("sync"), { interval: 100, timeout: 30_000 }).toBeDefined();
     await expect.poll(() => first("analysis"), { interval: 100, timeout: 30_000 }).toBeDefined();
     expect(await jobEnd(daemon, (await first("analysis")) ?? "")).toMatchObject({ status: "completed", result: { totalDocuments: Object.keys(smallArchive).length } });
-    expect(daemon.stderr.filter((line) => /a sync comes by itself first_in_s=\d+ every_s=10$/.test(line))).toHaveLength(1);
+    expect(daemon.stderr.filter((line) => /automatic sync is scheduled first_in_s=\d+ every_s=10$/.test(line))).toHaveLength(1);
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   });
 });

@@ -56,7 +56,7 @@ describe("the daemon", () => {
     await expect(failed).rejects.not.toThrow(/root token/);
     blocker.close();
     const daemon = await startDaemon({ config: config.replace(`127.0.0.1:${port}`, "127.0.0.1:0") });
-    expect(daemon.stderr.join("\n")).toMatch(/root token of the Vault API, shown this once and stored nowhere: hvs\.\S+/);
+    expect(daemon.stderr.join("\n")).toMatch(/root token of the Vault API, shown only once and not stored: hvs\.\S+/);
     await daemon.stop();
   });
 

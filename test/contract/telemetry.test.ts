@@ -56,7 +56,7 @@ describe("metrics that are pushed", () => {
     const daemon = await startDaemon({ config: config("otlp: {endpoint: 'http://127.0.0.1:1', metric_interval: 200ms, timeout: 100ms}\n") });
     expect((await runJob(daemon, "/api/v1/sync")).status).toBe("completed");
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-    expect(daemon.stderr.filter((line) => /warn|error/.test(line) && line.includes("telemetry")).map((line) => /(metrics|logs) could not be delivered/.exec(line)?.[1] ?? "").toSorted((left, right) => left.localeCompare(right))).toEqual(["logs", "metrics"]);
+    expect(daemon.stderr.filter((line) => /warn|error/.test(line) && line.includes("telemetry")).map((line) => /(metrics|logs) export failed/.exec(line)?.[1] ?? "").toSorted((left, right) => left.localeCompare(right))).toEqual(["logs", "metrics"]);
   });
 });
 

@@ -86,7 +86,7 @@ describe("Profiling in the house", () => {
 
   it("says that a label has no network to tell", () => {
     const { findings } = loadDaemonConfig(undefined, { HOME: "/nowhere", STEWARD_PROFILING__PROFILER__ENABLED: "true", STEWARD_PROFILING__PROFILER__SERVER_ADDRESS: "http://localhost:1", STEWARD_PROFILING__PROFILER__NETWORK_LABEL: "name" });
-    expect(findings.map(formatFinding)).toEqual([expect.stringContaining("WARNING profiling.profiler.network_label: is not used")]);
+    expect(findings.map(formatFinding)).toEqual([expect.stringContaining("WARNING profiling.profiler.network_label: is ignored")]);
   });
 });
 

@@ -195,12 +195,12 @@ describe("secrets", () => {
     writeFiles(folder, smallArchive);
     const otlp = `otlp: {protocol: grpc, endpoint: '127.0.0.1:${strict.port}', tls: {insecure: true}, headers: {x-org: ${header}}, metric_interval: 200ms, batch: {logs: {export_interval: 20ms}}, backend_cloud: {instance_id: me, token: ${cloud}}}\ntracing: {enabled: true}\nlogging: {level: debug}\nauth: {token: ${token}}\n`;
     const one = await startDaemon({ config: folderConfig(temporaryFolder(), folder, otlp) });
-    while (!one.stderr.some((line) => line.includes("metrics could not be delivered"))) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!one.stderr.some((line) => line.includes("metrics export failed"))) await new Promise((resolve) => setTimeout(resolve, 20));
     strict.answer = { kind: "accept" };
     for (const authorization of [`Bearer ${token}`, `Bearer ${token}-wrong`, `Basic ${Buffer.from(`me:${cloud}`).toString("base64")}`]) await rest(one, "GET", "/api/v1/jobs", undefined, { authorization });
     await one.stop();
     expect(strict.headers["x-org"]).toBe(header);
-    expect(strict.logs().find((record) => record.body === "metrics could not be delivered")?.attributes["reason"]).toMatch(/no, \[secret\] may not/);
+    expect(strict.logs().find((record) => record.body === "metrics export failed")?.attributes["reason"]).toMatch(/no, \[secret\] may not/);
     expect(strict.points().some((point) => point.metric === "svc.export.failures" && point.attributes["error.type"] === "unauthenticated" && point.value > 0)).toBe(true);
     const everything = JSON.stringify([strict.logs(), strict.spans(), strict.points(), one.stderr, one.stdout]);
     expect(everything).not.toMatch(/kanarienvogel/);

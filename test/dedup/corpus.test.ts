@@ -27,7 +27,7 @@ describe("documents of several paths", () => {
     const after = await read(folder, a);
     expect(refsOf(after)).toEqual([a, c]);
     expect(after.skipped(parameters)).toEqual({ "read already": 1 });
-    expect(after.notes).toEqual([`${a}: was read already, for a path given before it`]);
+    expect(after.notes).toEqual([`${a}: was already read for an earlier path`]);
     const before = await read(a, folder);
     expect(refsOf(before)).toEqual([a, c]);
     expect(before.skipped(parameters)).toEqual({ "read already": 1 });
@@ -60,7 +60,7 @@ describe("documents of several paths", () => {
     const corpus = await read(folder, path, path);
     expect(refsOf(corpus)).toEqual(["x", "y"]);
     expect(corpus.skipped(parameters)).toEqual({ "other type": 1, "read already": 1 });
-    expect(corpus.notes).toEqual([`${path}: was read already, for a path given before it`]);
+    expect(corpus.notes).toEqual([`${path}: was already read for an earlier path`]);
   });
 
   it("name a file that vanished before its turn", async () => {

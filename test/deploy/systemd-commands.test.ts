@@ -56,7 +56,7 @@ describe.skipIf(!able)("as the service's user (skipped without root and setpriv)
     const [rootToken = "", check = "", backup = "", rotateKey = "", ...others] = commands;
     expect(others).toEqual([]);
     expect(asService(rootToken, where)).toEqual({ code: 0, output: expect.stringMatching(/^hvs\.\S+\n$/) as string });
-    expect(asService(check, where)).toEqual({ code: 0, output: expect.stringContaining(`${where.state}: all 4 stores are sound`) as string });
+    expect(asService(check, where)).toEqual({ code: 0, output: expect.stringContaining(`${where.state}: all 4 stores are intact`) as string });
     expect(asService(backup, where)).toEqual({ code: 0, output: expect.stringContaining("complete: 3 stores") as string });
     expect(asService(rotateKey, where)).toEqual({ code: 1, output: expect.stringContaining(`the key is the systemd credential ${where.credentials}/tokens.key`) as string });
   });

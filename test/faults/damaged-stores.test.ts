@@ -194,7 +194,7 @@ describe("what the state folder holds beside its primary stores", () => {
     for (const [number, damage] of [Buffer.alloc(0), readFileSync(path).subarray(0, 5_000), Buffer.from("no store")].entries()) {
       writeFileSync(path, damage);
       const daemon = await startDaemon({ config });
-      expect((await rest(daemon, "GET", "/api/status.json")).text).toContain(`a damaged file was set aside as ${path}.corrupt`);
+      expect((await rest(daemon, "GET", "/api/status.json")).text).toContain(`a damaged file was renamed to ${path}.corrupt`);
       await daemon.stop();
       expect(readFileSync(`${path}.corrupt${number === 0 ? "" : `.${number + 1}`}`).equals(damage)).toBe(true);
       expect((await runSteward(["check", state])).code).toBe(0);

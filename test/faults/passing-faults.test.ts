@@ -108,7 +108,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
 
   async function dedupRefuses(store: string): Promise<void> {
     const [status, text] = await ready();
-    expect([status, text]).toEqual([503, expect.stringMatching(new RegExp(`^component failure: dedup: ${store}: .*(takes no writes|no room to write|is full)`)) as string]);
+    expect([status, text]).toEqual([503, expect.stringMatching(new RegExp(`^component failure: dedup: ${store}: .*(accepts no writes|no space to write|is full)`)) as string]);
     expect((await rest(daemon, "GET", "/healthz")).status).toBe(200);
     expect([(await ask("GET", "ready")).status, await serving("steward.dedup.v1.SyncService"), await serving("")]).toEqual([503, false, false]);
     // The other services are none the worse.
@@ -183,7 +183,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
       async shown() {
         const refused = await mint();
         expect([[503, 507], refused.text]).toEqual([expect.arrayContaining([refused.status]), expect.not.stringContaining("ghs_")]);
-        expect(await ready()).toEqual([503, expect.stringMatching(/^component failure: tokens: .*(takes no writes|no room to write|is full)/) as string]);
+        expect(await ready()).toEqual([503, expect.stringMatching(/^component failure: tokens: .*(accepts no writes|no space to write|is full)/) as string]);
         // As Vault's: initialised and unsealed.
         expect([(await vaultRequest(daemon.url, "GET", "sys/health")).status, await serving("steward.tokens.v1.EngineService"), await serving("")]).toEqual([200, false, false]);
         expect([(await ask("GET", "ready")).status, await serving("steward.dedup.v1.SyncService")]).toEqual([200, true]);
@@ -197,7 +197,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
       write: async () => void await mint(),
       async shown() {
         const refused = await mint();
-        expect([[503, 507], refused.text]).toEqual([expect.arrayContaining([refused.status]), expect.stringMatching(/audit device file\/ .* does not take records: its (disk|file system)/) as string]);
+        expect([[503, 507], refused.text]).toEqual([expect.arrayContaining([refused.status]), expect.stringMatching(/audit device file\/ .* accepts no records: its (disk|file system)/) as string]);
         expect(refused.text).not.toContain("ghs_");
         expect(await ready()).toEqual([503, expect.stringMatching(/^component failure: tokens: the audit device/) as string]);
         expect([(await vaultRequest(daemon.url, "GET", "sys/health")).status, await serving("steward.tokens.v1.EngineService")]).toEqual([200, false]);
@@ -210,7 +210,7 @@ describe.skipIf(noInjector !== undefined)("a disk that fails for a while", () =>
     await faulted({ path: join(state, "checkpoints.mdb"), error, operations }, {
       write: () => Promise.resolve(),
       async shown() {
-        expect(await ready()).toEqual([200, expect.stringMatching(/^ok\n[\s\S]*\nmonitor: degraded, .*checkpoints: .*(takes no writes|no room to write)/) as string]);
+        expect(await ready()).toEqual([200, expect.stringMatching(/^ok\n[\s\S]*\nmonitor: degraded, .*checkpoints: .*(accepts no writes|no space to write)/) as string]);
       },
     });
     await vi.waitFor(async () => expect((await ready())[1]).toMatch(/\nmonitor: ready/), { timeout: BACK_MS, interval: 100 });

@@ -106,7 +106,7 @@ describe.each(Object.keys(stores))("the file of %s under the running daemon", (n
     expect((await grpcUnary(daemon.host, Health.method.check, { service: writer.health })).status).toBe(Status.NOT_SERVING);
     if (writer.service === "dedup") expect((await rest(daemon, "GET", "/api/v1/ready")).status).toBe(503);
     expect((await rest(daemon, "GET", "/api/status.json")).json.components.find((row: { name: string }) => row.name === writer.service)).toMatchObject({ failed: true, reason: expect.stringMatching(says) });
-    expect(daemon.stderr.join("\n")).toMatch(/error .*the file of a store is gone or changed; writes are refused/);
+    expect(daemon.stderr.join("\n")).toMatch(/error .*the store file is missing or was replaced; writes are refused/);
   }
 
   it("deleted: refuses writes, refuses after the restart with the remedy, and is whole again from the descriptor or a backup", { timeout: 120_000 }, async () => {

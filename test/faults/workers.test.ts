@@ -131,7 +131,7 @@ describe("a document that kills its worker", () => {
     over.abort();
     await asking;
     expect(job).toMatchObject({ status: "completed", errorMessage: null });
-    expect(JSON.stringify(job.result)).toContain("its HTML cannot be turned into text");
+    expect(JSON.stringify(job.result)).toContain("its HTML cannot be converted to text");
     // It costs two workers, and of two equal lines one is written.
     expect(daemon.stderr.filter((line) => /a worker thread died/.test(line))).toHaveLength(1);
     const sorted = tookMs.toSorted((a, b) => a - b);

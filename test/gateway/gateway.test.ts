@@ -30,7 +30,7 @@ function streamRoute(handle: PlainRoute["handle"], template = "/api/v1/stream"):
 }
 
 describe("the probes", () => {
-  it("answer in text, open to everybody, under any name", async () => {
+  it("answer in text, open to everyone, under any name", async () => {
     const { url, gateway } = await startGateway({ auth: { token, allowedHosts: [] } });
     for (const path of ["/healthz", "/readyz"]) {
       const answer = await fetch(url + path);

@@ -105,7 +105,7 @@ describe("the limits of a route", () => {
   it("end a request in time, by its signal and by the answer, although the handler goes on", async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { host } = await startGateway({ plain: [vaultRoute((_, { signal }) => new Promise(() => signal.addEventListener("abort", () => resolve(signal.reason))), { limits: { requestMs: 30 } })] });
-    expect(await ask(host, "GET", "/v1/x")).toMatchObject({ status: 504, text: '{"errors":["the request took longer than 0.03 s and was given up; ask for less, or again later"]}\n' });
+    expect(await ask(host, "GET", "/v1/x")).toMatchObject({ status: 504, text: '{"errors":["the request took longer than 0.03 s and was cancelled; request less, or retry later"]}\n' });
     expect(await promise).toMatchObject({ code: "deadline" });
   });
 });

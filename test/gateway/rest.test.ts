@@ -79,7 +79,7 @@ describe("bad input", () => {
     ["GET /api/v1/shelves/a/samples?limit=101", "", "VALIDATION_FAILED", "limit", "limit must be between 1 and 100"],
     ["GET /api/v1/shelves/a/samples?limit=x&offset=y", "", "VALIDATION_FAILED", "limit", "limit must be a whole number, not text; offset must be a whole number, not text"],
     ["GET /api/v1/samples/abc", "", "BAD_REQUEST", "number", "number must be a whole number, not text"],
-    ["GET /api/v1/samples/%zz", "", "BAD_REQUEST", "", "the path must begin with a slash and hold only percent signs that introduce UTF-8; write %25 for the sign itself"],
+    ["GET /api/v1/samples/%zz", "", "BAD_REQUEST", "", "the path must begin with a slash and contain only percent-encoded UTF-8; write %25 for a percent sign"],
     ["POST /api/v1/samples", "{", "VALIDATION_FAILED", "", "the body is not valid JSON (at character 1)"],
     ["POST /api/v1/samples", '{"nmae":"x"}', "VALIDATION_FAILED", "nmae", "nmae is not a known field; did you mean name?"],
     ["POST /api/v1/samples", "", "VALIDATION_FAILED", "name", "name must be given and not empty; kind must be one of plain, large_scan, Other-Kind"],
@@ -94,8 +94,8 @@ describe("bad input", () => {
   it("is a body above the method's limit, or a packed one", async () => {
     expect(json(await ask("POST /api/v1/samples", "x".repeat(2049))).error?.code).toBe("PAYLOAD_TOO_LARGE");
     expect(json(await ask("POST /api/v1/samples", "x", { headers: { "content-encoding": "gzip" } })).error).toEqual({
-      code: "VALIDATION_FAILED", message: "a body with Content-Encoding is not accepted; send it as it is",
-      details: [{ path: [], message: "a body with Content-Encoding is not accepted; send it as it is", code: "invalid_value", rule: "content_encoding" }],
+      code: "VALIDATION_FAILED", message: "a body with Content-Encoding is not accepted; send it uncompressed",
+      details: [{ path: [], message: "a body with Content-Encoding is not accepted; send it uncompressed", code: "invalid_value", rule: "content_encoding" }],
     });
   });
 
@@ -133,7 +133,7 @@ describe("what a handler throws", () => {
     const { rest, log } = house({ getSample: () => { throw thrown; } });
     const answer = await rest.handle(request("GET /api/v1/samples/5"));
     expect(answer.status).toBe(500);
-    expect(answer.body).toBe('{"error":{"code":"INTERNAL_ERROR","message":"internal error; the log has it under request req-1"}}');
+    expect(answer.body).toBe('{"error":{"code":"INTERNAL_ERROR","message":"internal error; see the log for request req-1"}}');
     expect(log.join("")).toMatch(/secret.*"request_id":"req-1","route":"GET \/api\/v1\/samples\/\{number\}"/);
   });
 
@@ -163,7 +163,7 @@ describe("a plain route", () => {
     expect(await collect((await rest.handle(request("GET /good"))).body)).toBe("onetwo");
     expect((await rest.handle(request("HEAD /good"))).body).toBe("");
     await expect(collect((await rest.handle(request("GET /bad"))).body)).rejects.toThrow("secret cause");
-    expect(log.join("")).toMatch(/"route":"GET \/bad","msg":"stream broke off"/);
+    expect(log.join("")).toMatch(/"route":"GET \/bad","msg":"a stream was interrupted"/);
   });
 
   it("fails in its own surface's form", async () => {

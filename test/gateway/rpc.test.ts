@@ -139,7 +139,7 @@ describe("a request's rules", () => {
     it.each(cases)("and %s says so over %s", async (path, type, body, name) => {
       const { url, lines } = await startGateway();
       const { status, text } = await posted(url, path, type, body);
-      expect(text).toContain(`the request is no valid ${name}: `);
+      expect(text).toContain(`the request is not a valid ${name}: `);
       expect(text).toMatch(new RegExp(`${why}; encode it`, "i"));
       expect(text).toMatch(type === "application/proto" || type.includes("connect") ? /"code":"invalid_argument"/ : /grpc-status: 3\b/);
       expect(status).toBe(type === "application/proto" ? 400 : 200);

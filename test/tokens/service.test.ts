@@ -42,7 +42,7 @@ describe("the health of the tokens service", () => {
     const tokens = await open();
     await tokens.manager()?.audit.close();
     await expect(tokens.front.handle({ verb: "read", path: "sys/mounts", data: {}, token: undefined, remote: undefined, wrapTtlMs: undefined, signal: new AbortController().signal })).rejects.toMatchObject({ rule: "audit" });
-    expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("the audit device file/ (audit.log) does not take records") as string });
+    expect(tokens.health()).toMatchObject({ ok: false, reason: expect.stringContaining("the audit device file/ (audit.log) accepts no records") as string });
   });
 
   it("says why it is sealed", async () => {

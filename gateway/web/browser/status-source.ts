@@ -12,7 +12,7 @@ export function createStatusSource(): (signal: AbortSignal) => Promise<StatusJso
   return async (signal) => {
     const answer = await request(signal, held?.tag);
     if (answer.status === NOT_MODIFIED && held !== undefined) return held.status;
-    if (answer.status === 401 || answer.status === 403) throw new Error("The server no longer lets this page read: load it again to sign in.");
+    if (answer.status === 401 || answer.status === 403) throw new Error("The server no longer accepts this page's credentials: reload it to sign in.");
     if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
     // Until this answer is applied nothing is held: after one that cannot be, the whole document is asked for.
     const before = held;

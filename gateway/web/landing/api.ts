@@ -21,7 +21,7 @@ export function apiPanel({ api }: Scope, state: PageState): Child {
       ["Answered 429", formatCount(auth.total_429)],
       ["Key expires", moment(auth.key_expires_at, state, "not known")],
       auth.warning === undefined ? undefined : ["Warning", stateText("notice", auth.warning)],
-      limit === undefined || limit === null ? undefined : ["Rate limit met", html`<span>${formatCount(limit.count)} times, last ${moment(limit.last_seen, state)}</span>`],
+      limit === undefined || limit === null ? undefined : ["Rate limited", html`<span>${formatCount(limit.count)} times, last ${moment(limit.last_seen, state)}</span>`],
     ])),
     part("Endpoints", table({
       id: "endpoints", what: "endpoints", rows: endpoints, keyOf: ({ endpoint }) => endpoint, empty: "No call was made yet.",

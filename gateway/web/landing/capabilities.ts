@@ -33,9 +33,9 @@ function sourceLabel({ active, reason, source }: Pick<Capability, "active" | "re
 /** The panel. */
 export function capabilitiesPanel(status: StatusJson, state: PageState): Child {
   return [
-    html`<p class="note">What ${status.provider} can tell: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
+    html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
     part("Matrix", table({
-      id: "capabilities", what: "capabilities", rows: status.capability_matrix, keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, empty: "There is no matrix yet.",
+      id: "capabilities", what: "capabilities", rows: status.capability_matrix, keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, empty: "No capabilities are known yet.",
       columns: [
         { key: "collector", title: "Collector", text: ({ collector, subrequest, capability }) => `${collector} ${subrequest ?? ""} ${capability}`, order: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, cell: nameCell },
         { key: "label", title: "Now", text: (row) => capabilityLabel(row)[1], order: (row) => capabilityLabel(row)[1], cell: labelCell },
@@ -57,7 +57,7 @@ function labelCell(row: Capability): View {
 }
 
 function answerCell(row: Capability, state: PageState): View {
-  return html`<span>${stateText(OPERATION[row.state] ?? "unknown", formatWord(row.state))}${row.actionable ? html`<small class="error">needs attention</small>` : undefined}<small>${moment(row.last_probe, state, "not asked yet")}</small></span>`;
+  return html`<span>${stateText(OPERATION[row.state] ?? "unknown", formatWord(row.state))}${row.actionable ? html`<small class="error">needs attention</small>` : undefined}<small>${moment(row.last_probe, state, "not called yet")}</small></span>`;
 }
 
 function scopeCell(row: Capability): View {
@@ -66,5 +66,5 @@ function scopeCell(row: Capability): View {
 }
 
 function operationsCell({ operations = [] }: Capability, state: PageState): View {
-  return html`<ul class="plain">${operations.map((each) => html`<li>${stateText(OPERATION[each.state] ?? "unknown", html`<code>${each.operation}</code>`)} <small>${formatWord(each.state)}, ${moment(each.last_probe, state, "not asked yet")}</small></li>`)}</ul>`;
+  return html`<ul class="plain">${operations.map((each) => html`<li>${stateText(OPERATION[each.state] ?? "unknown", html`<code>${each.operation}</code>`)} <small>${formatWord(each.state)}, ${moment(each.last_probe, state, "not called yet")}</small></li>`)}</ul>`;
 }

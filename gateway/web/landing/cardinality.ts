@@ -21,11 +21,11 @@ export function cardinalityPanel({ cardinality: info }: Scope, state: PageState)
       { label: "Critical from", value: thresholds.critical === 0 ? "off" : formatCount(thresholds.critical), detail: "series of one metric" },
       { label: "Schema", value: schema_version, detail: info.available ? "counted each export interval" : "not counted yet" },
     ]),
-    !info.available || total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in all", points: total_series, format: formatCount, now: total, span: (points) => `${points} samples ago` }),
+    !info.available || total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in total", points: total_series, format: formatCount, now: total, span: (points) => `${points} samples ago` }),
     info.available ? undefined : empty("Series are counted once a whole export interval has passed, while self_observability.enabled is on."),
     alerts(info),
     info.available ? part("Series by metric", seriesTable(info, state)) : undefined,
-    info.available ? part("Labels", labelTable(info, state), "How many distinct values a label has, over all metrics; a label with many values is what makes series many.") : undefined,
+    info.available ? part("Labels", labelTable(info, state), "Number of distinct values of each label over all metrics. Labels with many values cause many series.") : undefined,
     info.growth === undefined ? undefined : part("Growth", growthTable(info.growth, state)),
   ];
 }
@@ -67,12 +67,12 @@ function labelMetrics({ metrics }: LabelValues): View {
 
 function growthTable(growth: NonNullable<Cardinality["growth"]>, state: PageState): View {
   return table({
-    id: "growth", what: "metrics", rows: growth, keyOf: ({ metric }) => metric, empty: "Nothing grew.",
+    id: "growth", what: "metrics", rows: growth, keyOf: ({ metric }) => metric, empty: "No metric grew.",
     columns: [
       { key: "metric", title: "Metric", text: ({ metric, exposition_name }) => `${metric} ${exposition_name}`, order: ({ metric }) => metric, cell: ({ metric, exposition_name }) => names(metric, exposition_name) },
       { key: "current", title: "Now", figure: true, order: ({ current }) => current, cell: ({ current }) => formatCount(current) },
       { key: "delta", title: "Change", figure: true, order: ({ delta_pct }) => delta_pct, cell: ({ delta_pct }) => `${delta_pct > 0 ? "+" : ""}${formatNumber(delta_pct)} %` },
-      { key: "line", title: "Course", order: ({ series: points }) => Math.max(...points) - Math.min(...points), cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
+      { key: "line", title: "Trend", order: ({ series: points }) => Math.max(...points) - Math.min(...points), cell: ({ metric, series }) => html`<span>${sparkline(series, `series of ${metric}`)}</span>` },
     ],
   }, state);
 }

@@ -31,7 +31,7 @@ export function collectorsPanel(status: StatusJson, scope: Scope, state: PageSta
   return [
     table({
       id: "collectors", what: "collectors", rows: scope.collectors, keyOf: (each) => `${each.network ?? ""} ${each.name}`, columns: columns(status, state),
-      empty: "No collector runs. A network needs credentials (vpn.auth.* or headscale.*) before anything can be collected; the Config tab tells what is missing.",
+      empty: "No collector runs. A network needs credentials (vpn.auth.* or headscale.*) before anything can be collected; the Config tab shows what is missing.",
     }, state),
     part("Node metrics targets", discovery(status.node_discovery, state), "Addresses of nodes whose own metrics are read."),
   ];
@@ -81,8 +81,8 @@ function exactly({ last_success_at: at, freshness = "", freshness_seconds }: Col
 function discovery(node: NodeDiscovery, state: PageState): Child {
   return [
     keyValues([
-      ["Discovery", onOff(node.enabled)], ["Configured targets", formatCount(node.static)], ["Targets in all", formatCount(node.active)],
-      ["Last discovery", html`<span>${moment(node.last_discovery, state)}${node.last_discovery === undefined ? undefined : node.last_ok ? ", went well" : ", failed"}</span>`],
+      ["Discovery", onOff(node.enabled)], ["Configured targets", formatCount(node.static)], ["All targets", formatCount(node.active)],
+      ["Last discovery", html`<span>${moment(node.last_discovery, state)}${node.last_discovery === undefined ? undefined : node.last_ok ? ", succeeded" : ", failed"}</span>`],
       node.last_discovery === undefined && node.last_ok ? ["Last result", "ok"] : undefined,
     ]),
     table({

@@ -13,10 +13,10 @@ import type { ConfigSummary, ConfigValue, StatusJson } from "./status.ts";
 export function configPanel(status: StatusJson, state: PageState): Child {
   const { config, receivers, advisories, telemetry } = status;
   return [
-    part("Advisories", advisories.length === 0 ? empty("Nothing to mind: the configuration raises no warning.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
+    part("Advisories", advisories.length === 0 ? empty("The configuration has no warnings.") : html`<ul class="advisories">${advisories.map(({ key, message }) =>
       html`<li>${stateText("notice", html`<span>${key === undefined || message.startsWith(key) ? undefined : html`<code>${key}</code> `}${message}</span>`)}</li>`)}</ul>`),
     html`<div class="columns">
-      ${part("In force", keyValues([
+      ${part("Effective settings", keyValues([
         ["Log level", config.log_level], ["Authentication", formatAuth(status.networks.length === 0 ? "" : config.auth_method)],
         ["Checkpoints", html`<span>${config.checkpoint_store}${config.checkpoint_path === undefined ? undefined : html` <code>${config.checkpoint_path}</code>`}${config.checkpoint_reason === undefined ? undefined : html`<small class="error">${config.checkpoint_reason}</small>`}</span>`],
         ["Collectors", words(config.enabled_collectors)],
@@ -25,13 +25,13 @@ export function configPanel(status: StatusJson, state: PageState): Child {
         ["Export", `${telemetry.protocol}${telemetry.insecure ? ", not encrypted" : ""}, at most ${formatCount(telemetry.metric_export_batch_size)} points at once`],
         ["Schema", config.schema_version],
       ]))}
-      ${part("Secrets", secrets(config), "Whether they are set; what they are is never shown.")}
+      ${part("Secrets", secrets(config), "Shows whether each is set, never its value.")}
     </div>`,
     part("Delivery", deliveryTable(status, state)),
     part("Components", components(status)),
     html`<div class="columns">${metricsServing(status.metrics_serving, state)}${profiling(status.profiling, state)}</div>`,
     certificates(status, state),
-    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. For somebody who helps: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`),
+    part("Every key", keyTable(config, state), html`<span>The same as a file: <a href="/api/config.json" download>steward-config.json</a>. To share with support: <a href="/api/support-bundle.zip" download>a support bundle</a>, without secrets and devices.</span>`),
   ];
 }
 

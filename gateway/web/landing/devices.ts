@@ -14,7 +14,7 @@ const KEY_SOON_MS = 14 * 86_400_000;
 /** The table. */
 export function deviceTable(rows: readonly Device[], state: PageState): View {
   return table({
-    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No device is remembered yet: the devices collector has not succeeded so far.",
+    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No devices are known yet: the devices collector has not succeeded so far.",
     columns: [
       { key: "name", title: "Device", text: ({ name, hostname, tags = [] }) => `${name} ${hostname} ${tags.join(" ")}`, order: ({ name }) => name, cell: nameCell },
       { key: "state", title: "State", text: ({ online }) => onlineWord(online), order: onlineOrder, cell: (device) => onlineCell(device, state) },

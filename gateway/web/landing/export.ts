@@ -28,7 +28,7 @@ export function deliveryTable({ delivery }: StatusJson, state: PageState): View 
       { key: "failed", title: "Last failure", order: ({ last_failure_at }) => last_failure_at ?? "", cell: ({ last_failure_at }) => moment(last_failure_at, state) },
       { key: "exports", title: "Exports", figure: true, order: ({ exports }) => exports, cell: ({ exports }) => formatCount(exports) },
       { key: "failures", title: "Failures", figure: true, order: ({ failures }) => failures, cell: ({ failures }) => formatCount(failures) },
-      { key: "took", title: "Took", figure: true, order: ({ last_duration_ms }) => last_duration_ms, cell: ({ exports, last_duration_ms }) => exports === 0 ? UNKNOWN : formatMilliseconds(last_duration_ms) },
+      { key: "took", title: "Duration", figure: true, order: ({ last_duration_ms }) => last_duration_ms, cell: ({ exports, last_duration_ms }) => exports === 0 ? UNKNOWN : formatMilliseconds(last_duration_ms) },
     ],
   }, state);
 }
@@ -56,9 +56,9 @@ export function metricsServing(serving: MetricsServing, state: PageState): View 
     ...(config === undefined ? [] : [
       ["Address", config.listen === "" ? "–" : html`<code>${config.listen}</code>`] as const,
       ["TLS", onOff(config.tls_enabled)] as const,
-      ["Token", `${config.auth_token_set ? "set" : "not set"}${config.allow_unauthenticated ? ", open to everybody" : ""}`] as const,
+      ["Token", `${config.auth_token_set ? "set" : "not set"}${config.allow_unauthenticated ? ", open to everyone" : ""}`] as const,
       ["Client certificates", `${config.client_auth_mode === undefined ? "by default" : formatWord(config.client_auth_mode)}, CA ${config.client_ca_configured ? "set" : "not set"}`] as const,
-      ["At once", `${config.max_requests_in_flight === 0 ? "any number" : formatCount(config.max_requests_in_flight)}, ${config.coalesce_gather ? "sharing one gathering" : "each with its own gathering"}`] as const,
+      ["Concurrent scrapes", `${config.max_requests_in_flight === 0 ? "any number" : formatCount(config.max_requests_in_flight)}, ${config.coalesce_gather ? "sharing one gathering" : "each with its own gathering"}`] as const,
       ["Time limit", config.timeout_ms === 0 ? "none" : formatMilliseconds(config.timeout_ms)] as const,
     ]),
     ...(serving.enabled ? pulls(serving, state) : []),
@@ -69,7 +69,7 @@ function pulls(serving: MetricsServing, state: PageState): readonly KeyValue[] {
   return [
     ["Scrapes", `${formatCount(serving.scrapes_total)}, ${formatCount(serving.scrapes_shed)} shed, ${formatCount(serving.scrapes_failed)} failed`],
     ["Now", formatCount(serving.in_flight)],
-    ["Last", html`<span>${moment(serving.last_scrape_at, state)}${serving.last_scrape_at === undefined ? undefined : `, took ${formatMilliseconds(serving.last_scrape_duration_ms)}`}</span>`],
+    ["Last scrape", html`<span>${moment(serving.last_scrape_at, state)}${serving.last_scrape_at === undefined ? undefined : `, took ${formatMilliseconds(serving.last_scrape_duration_ms)}`}</span>`],
     ["Refused", formatCount(serving.auth_rejected)],
     ["Gathering errors", html`<span>${formatCount(serving.gather_errors)}${serving.last_gather_error === undefined ? undefined : html`<small class="error">${formatWord(serving.last_gather_error)}</small>`}${serving.last_gather_error_at === undefined ? undefined : html`<small>${moment(serving.last_gather_error_at, state)}</small>`}</span>`],
   ];
@@ -90,7 +90,7 @@ function pushes(each: Profiling, state: PageState): readonly KeyValue[] {
     ["TLS", [each.profiler_tls_custom_ca ? "own CA" : "the system's CAs", ...(each.profiler_tls_client_cert ? ["client certificate"] : []), ...(each.profiler_tls_insecure_skip_verify ? ["certificate not checked"] : [])].join(", ")],
     ...(upload === undefined || upload === null ? [] : [
       ["Uploads", stateText(upload.attempts === 0 ? "unknown" : upload.healthy ? "good" : "bad", `${formatCount(upload.attempts)}, ${formatCount(upload.failures)} failed, ${formatCount(upload.consecutive_failures)} in a row`)] as const,
-      ["Last upload took", upload.attempts === 0 ? UNKNOWN : `${formatNumber(upload.last_duration_seconds)} s`] as const,
+      ["Last upload duration", upload.attempts === 0 ? UNKNOWN : `${formatNumber(upload.last_duration_seconds)} s`] as const,
       ["Last success", moment(upload.last_success_at, state)] as const,
       ["Last failure", html`<span>${moment(upload.last_failure_at, state)}${upload.last_error_class === undefined || upload.last_error_class === "" ? undefined : html`<small class="error">${formatWord(upload.last_error_class)}</small>`}</span>`] as const,
     ]),

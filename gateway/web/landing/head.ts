@@ -29,7 +29,7 @@ export function healthLine(status: StatusJson, facts: LandingFacts): View {
 
 /** The health of a process whose monitor is off, or does not answer. */
 export function houseLine({ house: { archive, tokens, problems = [] }, problem }: LandingFacts): View {
-  const all = problem === undefined ? problems : [...problems, { part: "monitor", reason: problem, remedy: "the log says why; the monitor is started again by itself", link: "/readyz?verbose=1" }];
+  const all = problem === undefined ? problems : [...problems, { part: "monitor", reason: problem, remedy: "see the log; the monitor is restarted automatically", link: "/readyz?verbose=1" }];
   const known = archive !== undefined || tokens !== undefined;
   const state = all.length > 0 ? HEALTH.degraded : known ? HEALTH.healthy : ["unknown", "No service is on"] as const;
   return line(state, all, problem === undefined ? "the monitor is off: services.monitor" : "the monitor does not answer");

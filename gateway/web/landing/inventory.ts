@@ -17,7 +17,7 @@ export function inventoryPanel(status: StatusJson, scope: Scope, state: PageStat
   return [
     part("Devices", deviceTable(scope.devices, state), html`<span>${deviceCount(cache)} remembered, ${devicesRead(cache)}.</span>`),
     html`<div class="columns">${flowStore(status.flow_store)}${eventStore(status.event_store)}${reverseDns(status.reverse_dns, state)}${geoip(status.geoip, state)}
-      ${part("Records seen before", keyValues(status.dedup_sets.map(({ name, len, capacity }) => [name, `${formatCount(len)} of ${formatCount(capacity)}`] as const)), "What came twice is dropped once.")}</div>`,
+      ${part("Deduplication", keyValues(status.dedup_sets.map(({ name, len, capacity }) => [name, `${formatCount(len)} of ${formatCount(capacity)}`] as const)), "Duplicates dropped.")}</div>`,
     part("Metrics", metrics(status.metrics, state), "Everything that can be exported."),
     part("Log records", logEvents(status.log_events, state)),
   ];

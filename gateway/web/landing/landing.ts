@@ -26,7 +26,7 @@ export function landing(facts: LandingFacts, state: PageState): View {
     ${cards(facts, state)}
     ${networkSelector(status, scope, state)}
     ${tabs("The monitor", panels(status, scope, state), state)}
-    ${dialog({ id: "purge", title: "Purge the names of addresses?", body: `All ${formatCount(status.reverse_dns.size)} remembered names are forgotten and asked for again as flows arrive; the resolver sees more queries until then.`, confirm: "Purge" })}
+    ${dialog({ id: "purge", title: "Purge the names of addresses?", body: `All ${formatCount(status.reverse_dns.size)} cached names are deleted and resolved again as flows arrive; until then the resolver gets more queries.`, confirm: "Purge" })}
   </div>`;
 }
 

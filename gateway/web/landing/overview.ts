@@ -58,7 +58,7 @@ function exporting({ delivery, telemetry, throughput }: StatusJson, { cardinalit
     { label: "Last export", value: moment(newest, state, pushes ? "never" : UNKNOWN), detail: pushes || newest !== undefined ? signals(delivery) : "nothing is pushed" },
     { label: "Export target", value: telemetry.endpoint === "" ? "none" : html`<code>${telemetry.endpoint}</code>`, detail: !pushes ? "nothing is pushed: set otlp.endpoint" : `${telemetry.protocol}, every ${formatSeconds(telemetry.metric_interval_seconds)}` },
     { label: "Active series", ...activeSeries(cardinality) },
-    { label: "Handed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatSome(throughput.log_records, "log record")}` },
+    { label: "Passed to the exporter", value: formatCount(throughput.metric_points), detail: `points, and ${formatSome(throughput.log_records, "log record")}` },
   ];
 }
 
@@ -113,9 +113,9 @@ function charts({ runtime, throughput, fleet }: StatusJson): readonly View[] {
     timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, now: throughput.metric_points_per_sec, span }),
     timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, now: throughput.log_records_per_sec, span }),
     timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, now: fleet.failing, span }),
-    timeSeries({ title: "Mean run", points: fleet.mean_duration_ms_series, format: formatMilliseconds, now: fleet.active === 0 ? undefined : fleet.mean_duration_ms, span }),
+    timeSeries({ title: "Mean duration", points: fleet.mean_duration_ms_series, format: formatMilliseconds, now: fleet.active === 0 ? undefined : fleet.mean_duration_ms, span }),
     timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, now: runtime.heap_alloc_bytes, span }),
-    timeSeries({ title: "Collections", points: runtime.gc_rate_series, format: perSecond, span }),
+    timeSeries({ title: "Garbage collections", points: runtime.gc_rate_series, format: perSecond, span }),
     timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, now: runtime.workers, span }),
   ];
 }

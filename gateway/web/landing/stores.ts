@@ -19,18 +19,18 @@ export function flowStore(store: FlowStore): View {
   if (!store.enabled) return off("Flows", "Store");
   return part("Flows", keyValues([
     ["Store", onOff(store.enabled)],
-    ["Minutes held", `${formatCount(store.buckets)} of ${formatCount(store.capacity)}`],
+    ["Minutes stored", `${formatCount(store.buckets)} of ${formatCount(store.capacity)}`],
     ["Covered", store.covered === undefined ? "nothing yet" : formatWords(store.covered)],
     ["Retention", text(store.retention)],
     ["Connections seen", formatCount(store.observations)],
-    ["Folded together", formatCount(store.truncated)],
-    ["Newest kept whole", formatCount(store.max_recent)],
+    ["Merged into __other__", formatCount(store.truncated)],
+    ["Newest kept in full", formatCount(store.max_recent)],
     ["Profile", store.capacity_profile === "" ? "–" : store.capacity_profile],
-    ["At most", html`<span title=${`${store.estimated_bytes} bytes`}>${formatBytes(store.estimated_bytes)}</span>`],
+    ["Estimated maximum size", html`<span title=${`${store.estimated_bytes} bytes`}>${formatBytes(store.estimated_bytes)}</span>`],
     ...(backend === undefined ? [] : [
-      ["Held in", `${backend.kind === "" ? "–" : backend.kind}${backend.persistent ? ", on disk" : ""}`] as const,
-      ["Backend", stateText(backend.healthy ? "good" : "bad", backend.healthy ? "well" : `not well${backend.errors === undefined ? "" : `: ${backend.errors.join("; ")}`}`)] as const,
-      ["Waiting", formatCount(backend.queued ?? 0)] as const,
+      ["Backend", `${backend.kind === "" ? "–" : backend.kind}${backend.persistent ? ", on disk" : ""}`] as const,
+      ["Backend state", stateText(backend.healthy ? "good" : "bad", backend.healthy ? "healthy" : `unhealthy${backend.errors === undefined ? "" : `: ${backend.errors.join("; ")}`}`)] as const,
+      ["Queued", formatCount(backend.queued ?? 0)] as const,
       ["Dropped", formatCount(backend.queue_drops ?? 0)] as const,
       ["Rows", formatCount(backend.rows ?? 0)] as const,
       ["Size", html`<span title=${`${backend.size_bytes ?? 0} bytes`}>${formatBytes(backend.size_bytes ?? 0)}</span>`] as const,
@@ -43,8 +43,8 @@ export function flowStore(store: FlowStore): View {
 export function eventStore(store: EventStore): View {
   if (!store.enabled) return off("Events", "Store");
   return part("Events", keyValues([
-    ["Store", onOff(store.enabled)], ["Held", `${formatCount(store.retained)} of ${formatCount(store.capacity)}`],
-    ["Recorded", formatCount(store.recorded)], ["Made room", formatCount(store.evicted)],
+    ["Store", onOff(store.enabled)], ["Stored", `${formatCount(store.retained)} of ${formatCount(store.capacity)}`],
+    ["Recorded", formatCount(store.recorded)], ["Evicted", formatCount(store.evicted)],
   ]));
 }
 
@@ -55,19 +55,19 @@ export function reverseDns(cache: ReverseDns, state: PageState): View {
     keyValues([
       ["Cache", onOff(cache.enabled)], ["Names", `${formatCount(cache.size)} of ${formatCount(cache.capacity)}`],
       ["Hit rate", cache.hits + cache.misses === 0 ? UNKNOWN : html`<span title=${`${cache.hit_rate_pct} %`}>${formatNumber(cache.hit_rate_pct)} %</span>`],
-      ["Hits, misses, none", `${formatCount(cache.hits)}, ${formatCount(cache.misses)}, ${formatCount(cache.negatives)}`],
+      ["Hits, misses, negative", `${formatCount(cache.hits)}, ${formatCount(cache.misses)}, ${formatCount(cache.negatives)}`],
       ["Queries", `${formatCount(cache.query_success)} answered, ${formatCount(cache.query_fail)} failed`],
-      ["Left the cache", `${formatCount(cache.evicted_expired)} expired, ${formatCount(cache.evicted_purged)} purged`], ["Found no room", formatCount(cache.overflows)],
-      ["Kept for", `${text(cache.ttl)}, no name ${text(cache.negative_ttl)}`], ["Last purge", moment(cache.last_purge, state)],
+      ["Evicted", `${formatCount(cache.evicted_expired)} expired, ${formatCount(cache.evicted_purged)} purged`], ["Dropped (cache full)", formatCount(cache.overflows)],
+      ["TTL", `${text(cache.ttl)}, negative ${text(cache.negative_ttl)}`], ["Last purge", moment(cache.last_purge, state)],
     ]),
     html`<p class="scripted"><button type="button" data-open="purge">Purge the names…</button></p>`,
   ]);
 }
 
-/** Places of addresses. */
+/** GeoIP. */
 export function geoip(geo: Geoip, state: PageState): View {
-  if (!geo.enabled) return off("Places of addresses", "Lookup");
-  return part("Places of addresses", keyValues([
+  if (!geo.enabled) return off("GeoIP", "Lookup");
+  return part("GeoIP", keyValues([
     ["Lookup", onOff(geo.enabled)], ["Download", onOff(geo.download_enabled)], ["In flow metrics", onOff(geo.geo_dims)],
     ["Countries", database(geo.country_path, geo.country_type, geo.country_age)], ["Country data built", moment(geo.country_build_time, state, "–")],
     ["Networks", database(geo.asn_path, geo.asn_type, geo.asn_age)], ["Network data built", moment(geo.asn_build_time, state, "–")],

@@ -50,7 +50,7 @@ export function outcomes(runs: readonly boolean[] | undefined): View {
   if (runs === undefined || runs.length === 0) return html`<span class="muted">–</span>`;
   const failed = runs.filter((ok) => !ok).length;
   const step = WIDTH / Math.max(runs.length, 20);
-  return html`<svg class="outcomes" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`last ${runs.length} runs: ${failed === 0 ? "all went well" : `${failed} failed`}${failed > 0 && runs.at(-1) === false ? ", the newest too" : ""}`}>
+  return html`<svg class="outcomes" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`last ${runs.length} runs: ${failed === 0 ? "all succeeded" : `${failed} failed`}${failed > 0 && runs.at(-1) === false ? ", the newest too" : ""}`}>
     ${runs.map((ok, index) => html`<rect class=${ok ? "good" : "bad"} x=${rounded(index * step)} width=${rounded(step * 0.7)} y=${ok ? HEIGHT / 2 : INSET} height=${ok ? HEIGHT / 2 - INSET : HEIGHT - 2 * INSET} />`)}
   </svg>`;
 }

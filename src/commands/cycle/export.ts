@@ -15,7 +15,7 @@ export async function exportAll(telemetry: Pick<Telemetry, "flush" | "status">, 
   const { ledger, thread } = telemetry.status();
   const found = ledger === undefined ? [] : undelivered(ledger);
   if (thread === "failed") found.push("the telemetry thread ended");
-  if (!isWhole) found.push(`the export did not end within ${formatDuration(Math.round(deadlineMs))}; raise -preflight-timeout`);
+  if (!isWhole) found.push(`the export did not finish within ${formatDuration(Math.round(deadlineMs))}; raise -preflight-timeout`);
   return found.length === 0 ? undefined : found.join("; ");
 }
 
@@ -27,5 +27,5 @@ function undelivered({ signals: books, logs }: LedgerView): string[] {
       ...(itemsRejected === 0 ? [] : [`${signal}: the receiver refused ${itemsRejected} of the items`]),
     ];
   });
-  return logs.droppedQueueFull === 0 ? found : [...found, `logs: ${logs.droppedQueueFull} records had no room in the queue; raise otlp.batch.logs.max_queue_size`];
+  return logs.droppedQueueFull === 0 ? found : [...found, `logs: ${logs.droppedQueueFull} records were dropped because the queue was full; raise otlp.batch.logs.max_queue_size`];
 }

@@ -33,9 +33,9 @@ async function checkOne(telemetry: Exposing, format: ExpositionFormat, signal: A
 /** What the renderer left out, so that the text itself is sound. */
 function leftOut({ exposition: { duplicateSeries, conflictingFamilies }, snapshotsSkipped }: LedgerView): ExpositionError[] {
   const errors: ExpositionError[] = [];
-  if (duplicateSeries > 0) errors.push({ class: "duplicate_series", metric: undefined, message: `${duplicateSeries} series were left out because others look the same` });
-  if (conflictingFamilies > 0) errors.push({ class: "type_mismatch", metric: undefined, message: `${conflictingFamilies} metrics were left out because others of another kind have their names` });
-  if (snapshotsSkipped > 0) errors.push({ class: "collector_error", metric: undefined, message: `${snapshotsSkipped} sets of series were left out because they did not come in time` });
+  if (duplicateSeries > 0) errors.push({ class: "duplicate_series", metric: undefined, message: `${duplicateSeries} series were dropped because others have the same labels` });
+  if (conflictingFamilies > 0) errors.push({ class: "type_mismatch", metric: undefined, message: `${conflictingFamilies} metrics were dropped because their names are used by metrics of another type` });
+  if (snapshotsSkipped > 0) errors.push({ class: "collector_error", metric: undefined, message: `${snapshotsSkipped} sets of series were dropped because they arrived too late` });
   return errors;
 }
 

@@ -13,7 +13,7 @@ export function formatOutcome(outcome: CycleOutcome): string {
   const lines = [
     ...table(results), ...denied.map(({ network, collector, call, scopes }) => `${network} ${collector}: ${call} is denied${scopes.length === 0 ? "" : `; give the credential ${scopes.join(" or ")}`}`),
     ...(exposition?.errors ?? []).map(({ class: kind, metric, message }) => `${kind}${metric === undefined ? "" : ` ${metric}`}: ${message}`),
-    ...(aclValidateSkipped ? ["acl: the policy was not sent to be validated, which -once and the daemon do"] : []), ...(closeError === undefined ? [] : [`export: ${closeError}`]),
+    ...(aclValidateSkipped ? ["acl: the policy was not sent for validation; -once and the daemon do that"] : []), ...(closeError === undefined ? [] : [`export: ${closeError}`]),
   ];
   return [...lines, ...`${asked.mode}: ${verdict(outcome)}`.split("\n")].map((line) => `${printable(line)}\n`).join("");
 }

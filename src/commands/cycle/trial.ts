@@ -65,7 +65,7 @@ export async function runTrial(asked: CycleArguments, deps: TrialDeps): Promise<
 
 function whyIdle({ demo }: DaemonConfiguration, configured: MonitorOptions | undefined): string {
   if (configured === undefined) return "nothing to collect: services.monitor is false";
-  if (demo.demo) return "nothing to collect: the simulated network of the demo lives in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
+  if (demo.demo) return "nothing to collect: the simulated network of the demo exists only in the daemon; set vpn.auth, or headscale.url and headscale.api_key, to collect a network of your own";
   return "nothing to collect: no credential of a control plane is configured; set vpn.auth, or provider: headscale with headscale.url and headscale.api_key";
 }
 
@@ -93,7 +93,7 @@ async function observe(trial: Trial): Promise<CycleOutcome> {
   // What a trial finds is in its report; a real cycle is looked back upon in the log.
   const log = createLog({ level: mode === "once" ? config.get(loggingLevel) : "error", format: config.get(loggingFormat), write: (line) => output.stderr(line), now: () => systemClock.now() });
   const { telemetry } = await createHouseTelemetry({ config, schema: daemonSchema, clock: systemClock, log, version: stewardVersion(), pull: options.pull, options });
-  await telemetry.component.start(signal, (error) => log.error("telemetry broke", { error }));
+  await telemetry.component.start(signal, (error) => log.error("telemetry failed", { error }));
   telemetry.openOutput();
   try {
     const base = { asked: { mode, timeoutMs }, ...(await collect(trial, telemetry, log)), aclValidateSkipped: false };
@@ -131,6 +131,6 @@ function leftMs({ endsAtMs }: Trial): number {
 /** Fires with the signal, or after the time. */
 function deadline(signal: AbortSignal, timeoutMs: number): AbortSignal {
   const late = new AbortController();
-  systemClock.timer(systemClock.monotonic() + timeoutMs, () => late.abort(new StewardError("deadline", `not done after ${formatDuration(timeoutMs)}`, { remedy: "raise -preflight-timeout, or look at why the other side does not answer" })));
+  systemClock.timer(systemClock.monotonic() + timeoutMs, () => late.abort(new StewardError("deadline", `not done after ${formatDuration(timeoutMs)}`, { remedy: "raise -preflight-timeout, or check why the other side does not answer" })));
   return AbortSignal.any([signal, late.signal]);
 }

@@ -45,7 +45,7 @@ export async function startDemoNetwork(deps: { readonly clock: Clock; readonly i
   const targets = nodes.map(({ host }): NodeTargetOptions => ({
     url: agents.urlOf(host), instance: host, labels: {}, headers: {}, bearerToken: undefined, bearerTokenFile: "", tls: { caFile: "", certFile: "", keyFile: "", serverName: "", insecureSkipVerify: false },
   }));
-  deps.log.info("trouble is simulated on purpose; the page shows it as it would show real trouble", {
+  deps.log.info("some failures are simulated; the status page shows them like real ones", {
     failing_collector: FAILING_COLLECTOR, missing_scope: MISSING_SCOPE, offline_device: hostAt(OFFLINE), device_with_expiring_key: hostAt(EXPIRING),
   });
   return {

@@ -44,7 +44,7 @@ export async function runDemoRequests(deps: DemoRequestDeps, at: DemoMount, sign
     }
   } catch (error) {
     // E.g. somebody sealed the store or removed the mount, which the demo is there for.
-    if (!signal.aborted) log.info("the demo's jobs mint no more tokens", { error: toStewardError(error) });
+    if (!signal.aborted) log.info("the demo's simulated jobs stopped minting tokens", { error: toStewardError(error) });
   }
 }
 

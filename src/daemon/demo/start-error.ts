@@ -40,7 +40,7 @@ function demoRemedy({ code, field, rule, remedy = "" }: StewardError, { config, 
   if (code === "conflict" && field === gatewayListen.path) return `stop that process, or start the demo on another port: ${command([otherPort])}`;
   if (rule === SOLE_PROCESS) return `stop that process, or start another demo beside it: ${command([[stateFolder, `${stateRoot}-2`], ...(listen.port === 0 ? [] : [otherPort])])}`;
   const isSetting = daemonSchema.some(({ path }) => path === field || remedy.includes(path));
-  return isSetting ? `${remedy}; with a setting the demo starts only by -demo: ${command([])}` : undefined;
+  return isSetting ? `${remedy}; with settings the demo starts only with -demo: ${command([])}` : undefined;
 }
 
 /** How the launcher is called from here: by its name where the shell finds it, else by its path. */

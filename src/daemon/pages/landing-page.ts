@@ -61,7 +61,7 @@ async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, sig
 /** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */
 export async function archiveFacts({ service, healthy }: Pick<Dedup, "service" | "healthy">, signal: AbortSignal): Promise<ArchiveFacts> {
   const call = createCall({ signal, requestId: systemIds.uuid() });
-  if (!healthy()) return { state: "bad", word: "a store is not well", ...NO_DOCUMENTS };
+  if (!healthy()) return { state: "bad", word: "a store is unavailable", ...NO_DOCUMENTS };
   try {
     const [{ data: sync }, { data: analysis }, { meta: pending }] = await Promise.all([
       ask(service.rpc, SyncService.method.getSyncStatus, {}, call),

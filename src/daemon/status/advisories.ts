@@ -12,8 +12,8 @@ type Advisory = MessageInitShape<typeof AdvisorySchema>;
 /** All of them. `idle`: the monitor has nothing to collect. */
 export function advisoriesOf(config: Config, { warnings, idle }: { readonly warnings: readonly Finding[]; readonly idle: boolean }): Advisory[] {
   return [
-    ...warnings.map(textOf), ...(leaves(config) ? [] : ["otlp.endpoint: is empty, and nothing that is measured leaves this process — write the address of a receiver, or switch on scrape.enabled."]),
-    ...(idle ? ["vpn.auth: holds no credential of a control plane, and nothing is collected — set vpn.auth.oauth.client_id and client_secret, or provider headscale with headscale.url and headscale.api_key."] : []),
+    ...warnings.map(textOf), ...(leaves(config) ? [] : ["otlp.endpoint: is empty, and no metrics are exported — set the address of a receiver, or set scrape.enabled to true."]),
+    ...(idle ? ["vpn.auth: contains no credential of a control plane, and nothing is collected — set vpn.auth.oauth.client_id and client_secret, or provider headscale with headscale.url and headscale.api_key."] : []),
   ].map(advisory);
 }
 

@@ -22,7 +22,7 @@ export function createHousePorts(log: Log, teller: HouseTeller): { readonly port
         try {
           tell({ kind: "answer", id, ...teller.answer({ labels }) });
         } catch (error) {
-          log.error("the status of the house could not be told", { error });
+          log.error("cannot report the daemon's status", { error });
         }
       });
       port1.unref();

@@ -22,7 +22,7 @@ export function watchStores(state: StateFactory): WatchedStores {
     },
     health() {
       const ill = [...open].map((env) => env.status()).find(({ healthy }) => !healthy);
-      return ill === undefined ? { ok: true } : { ok: false, reason: `${ill.name}: ${ill.reason ?? "not well"}` };
+      return ill === undefined ? { ok: true } : { ok: false, reason: `${ill.name}: ${ill.reason ?? "unavailable"}` };
     },
   };
 }

@@ -14,16 +14,16 @@ import { brokenRules, defaultParameters, parameterRanges, type AnalysisParameter
 export const ANALYSIS_SCOPE = "dedup.analysis";
 
 const help: Readonly<Record<keyof AnalysisParameters, string>> = {
-  numPermutations: "Values of a text's signature. More are slower and find more of what is just at the threshold.",
-  numBands: "Parts a signature is cut into; texts that agree in one are compared. More find more and compare more.",
-  ngramSize: "Words in a row that make up a phrase of the Jaccard similarity.",
-  minWords: "Texts with fewer words are left out.",
-  similarityThreshold: "Pairs of documents from this confidence up make groups.",
-  confidenceWeightJaccard: "Weight of the Jaccard similarity in the confidence, in percent. Both weights add up to 100.",
+  numPermutations: "Number of values of a text's signature. More values are slower and find more pairs close to the threshold.",
+  numBands: "Number of bands of a signature; texts that agree in one band are compared. More bands find more pairs and compare more.",
+  ngramSize: "Number of consecutive words in a phrase of the Jaccard similarity.",
+  minWords: "Minimum number of words; shorter texts are not analysed.",
+  similarityThreshold: "Minimum confidence of a pair of documents to form a group.",
+  confidenceWeightJaccard: "Weight of the Jaccard similarity in the confidence, in percent. Both weights must add up to 100.",
   confidenceWeightFuzzy: "Weight of the fuzzy ratio in the confidence, in percent.",
   discriminativePenaltyStrength: "How much differing dates, amounts and numbers lower the confidence, in percent. 0 ignores them.",
-  fuzzySampleSize: "Characters at the start of a text that the fuzzy ratio reads.",
-  autoAnalyze: "Analyses after a sync that changed something.",
+  fuzzySampleSize: "Number of characters from the start of a text that the fuzzy ratio compares.",
+  autoAnalyze: "Starts an analysis after each sync that changed something.",
 };
 
 type Keys = { readonly [K in NumberName]: Key<number> } & { readonly autoAnalyze: Key<boolean> };
@@ -69,7 +69,7 @@ export function readParameters({ settings, config, log }: ParametersDeps): Analy
   const parameters = parametersFrom((key) => settings.get(key));
   const [broken] = brokenRules(parameters, leafOf);
   if (broken === undefined) return parameters;
-  log.warn("stored settings of the analysis do not go with the configuration and count as not set", { setting: analysisKeys[broken.name].path, reason: broken.rule });
+  log.warn("stored analysis settings conflict with the configuration and are ignored", { setting: analysisKeys[broken.name].path, reason: broken.rule });
   return parametersFrom((key) => config.get(key));
 }
 

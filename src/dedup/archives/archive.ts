@@ -110,10 +110,10 @@ export function passedOver(ref: string, reason: string, detail: string): Skipped
 
 /** What `claim` refused, where it was named by itself: a person would want to know why it is missing. */
 export function readAlready(ref: string): SkippedItem {
-  return failed(ref, READ_ALREADY, "was read already, for a path given before it", "itself");
+  return failed(ref, READ_ALREADY, "was already read for an earlier path", "itself");
 }
 
 /** What `claim` refused, among others of a folder: it is only counted, as whole folders may overlap. */
 export function readAlreadyBelow(ref: string): SkippedItem {
-  return passedOver(ref, READ_ALREADY, "was read already, for a path given before this folder");
+  return passedOver(ref, READ_ALREADY, "was already read for a path given before this folder");
 }

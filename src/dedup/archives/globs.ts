@@ -32,6 +32,6 @@ function checkPattern(pattern: string): void {
   try {
     posix.matchesGlob("name", pattern);
   } catch (cause) {
-    throw new StewardError("invalid", `${JSON.stringify(pattern.slice(0, 80))} is no file pattern`, { remedy: "write one such as **/*.md", cause });
+    throw new StewardError("invalid", `${JSON.stringify(pattern.slice(0, 80))} is not a file pattern`, { remedy: "write one such as **/*.md", cause });
   }
 }

@@ -51,7 +51,7 @@ async function convert(pages: readonly HtmlDocument[], pool: Pool, signal: Abort
 }
 
 function asText(page: HtmlDocument, converted: HtmlText | undefined): ArchiveItem {
-  if (converted === undefined) return failed(page.ref, "broken HTML", "its HTML cannot be turned into text", "none");
+  if (converted === undefined) return failed(page.ref, "broken HTML", "its HTML cannot be converted to text", "none");
   const { html: _, ...document } = page;
   const title = converted.title === undefined ? "" : cleanTitle(converted.title);
   return { ...document, text: converted.text, title: title === "" ? page.title : title };

@@ -30,12 +30,12 @@ const TAGS = 200;
 
 /** The record of a value, or a sentence's end that says what is wrong. Fields that are not known are ignored; null is absent. */
 export function readRecord(value: unknown): LineRecord | { readonly wrong: string } {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return { wrong: `is no JSON object but ${kindOf(value)}` };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return { wrong: `is not a JSON object but ${kindOf(value)}` };
   const fields = value as Readonly<Record<string, unknown>>;
   const id = readId(fields["id"]);
   if (typeof id !== "string") return id;
   const content = fields["content"];
-  if (typeof content !== "string") return { wrong: content === undefined ? "has no content" : `has content that is no text but ${kindOf(content)}` };
+  if (typeof content !== "string") return { wrong: content === undefined ? "has no content" : `has content that is not text but ${kindOf(content)}` };
   const tags = readTags(fields["tags"]);
   if ("wrong" in tags) return tags;
   const record: Record<string, string> = {};
@@ -43,7 +43,7 @@ export function readRecord(value: unknown): LineRecord | { readonly wrong: strin
     const spelling = spellings.find((each) => fields[each] !== undefined && fields[each] !== null);
     if (spelling === undefined) continue;
     const text = fields[spelling];
-    if (typeof text !== "string") return { wrong: `has ${spelling} that is no text but ${kindOf(text)}` };
+    if (typeof text !== "string") return { wrong: `has ${spelling} that is not text but ${kindOf(text)}` };
     if (text !== "") record[name] = name === "title" ? cleanTitle(text.toWellFormed()) : text.toWellFormed().slice(0, NAME_UNITS);
   }
   return { ...record, id, content: content.toWellFormed(), tags: tags.tags };
@@ -54,15 +54,15 @@ function readId(id: unknown): string | { readonly wrong: string } {
   if (typeof id === "number") return Number.isInteger(id) && !Number.isSafeInteger(id) ? { wrong: "has an id too large for a number; write it as text" } : String(id);
   if (typeof id !== "string") return { wrong: `has an id that is neither text nor number but ${kindOf(id)}` };
   if (id === "") return { wrong: "has an empty id" };
-  return refFits(id) && id.isWellFormed() ? id : { wrong: "has an id that cannot be stored: too long or no whole characters" };
+  return refFits(id) && id.isWellFormed() ? id : { wrong: "has an id that cannot be stored: too long, or with invalid characters" };
 }
 
 function readTags(tags: unknown): { readonly tags: string[] } | { readonly wrong: string } {
   if (tags === undefined || tags === null) return { tags: [] };
-  if (!Array.isArray(tags)) return { wrong: `has tags that are no list but ${kindOf(tags)}` };
+  if (!Array.isArray(tags)) return { wrong: `has tags that are not a list but ${kindOf(tags)}` };
   if (tags.length > TAGS) return { wrong: `has more than ${TAGS} tags` };
   const other: unknown = tags.find((tag) => typeof tag !== "string");
-  if (other !== undefined) return { wrong: `has a tag that is no text but ${kindOf(other)}` };
+  if (other !== undefined) return { wrong: `has a tag that is not text but ${kindOf(other)}` };
   return { tags: (tags as string[]).map((tag) => tag.toWellFormed().slice(0, NAME_UNITS)) };
 }
 

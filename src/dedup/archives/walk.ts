@@ -89,7 +89,7 @@ async function* visit(state: State, frame: Frame, entry: Entry, start: number, w
   const ref = frame.prefix + entry.name;
   const fraction = start + width;
   if (!refFits(ref)) {
-    yield { found: failed(ref, "path too long", "its path is longer than can be stored", "none"), fraction };
+    yield { found: failed(ref, "path too long", "its path is too long to be stored", "none"), fraction };
     return undefined;
   }
   try {
@@ -107,8 +107,8 @@ async function* visit(state: State, frame: Frame, entry: Entry, start: number, w
 async function* enter(state: State, folder: Link, start: number, width: number): AsyncGenerator<Found, Frame | undefined> {
   if (state.walked.has(folder.path)) return undefined;
   const name = basename(folder.ref);
-  if (versionControlFolders.has(name)) yield { found: passedOver(folder.ref, "version control", "holds the version control system's own files"), fraction: start };
-  else if (state.globs.prunes(folder.ref)) yield { found: passedOver(folder.ref, "excluded", "is left out by the archive's patterns"), fraction: start };
+  if (versionControlFolders.has(name)) yield { found: passedOver(folder.ref, "version control", "contains files of a version control system"), fraction: start };
+  else if (state.globs.prunes(folder.ref)) yield { found: passedOver(folder.ref, "excluded", "is excluded by the archive's patterns"), fraction: start };
   else {
     state.walked.set(folder.path, `${folder.ref}/`);
     const entries = await listFolder(folder.path, state.signal);
@@ -118,7 +118,7 @@ async function* enter(state: State, folder: Link, start: number, width: number):
 }
 
 function byName(state: State, path: string, ref: string): FoundFile | SkippedItem {
-  if (!state.globs.takes(ref)) return passedOver(ref, "excluded", "is left out by the archive's patterns");
+  if (!state.globs.takes(ref)) return passedOver(ref, "excluded", "is excluded by the archive's patterns");
   const name = basename(ref);
   const type = fileType(name);
   return type ? { kind: "file", path, ref, type } : passedOver(ref, "other type", endingOf(name));
@@ -129,10 +129,10 @@ async function* sortLink(state: State, link: Link, fraction: number): AsyncGener
     const target = await stat(link.path);
     if (target.isDirectory()) state.folderLinks.push(link);
     else if (target.isFile()) state.fileLinks.push(link);
-    else yield { found: passedOver(link.ref, "no file", "leads to a device, socket or pipe"), fraction };
+    else yield { found: passedOver(link.ref, "no file", "points to a device, socket or pipe"), fraction };
   } catch (error) {
     const broken = ["ENOENT", "ELOOP", "ENOTDIR"].includes(systemCode(error) ?? "");
-    yield { found: broken ? failed(link.ref, "broken link", systemCode(error) === "ELOOP" ? "the link leads back to itself" : "the link leads to nothing", "below") : unreadable(link.ref, error, "below"), fraction };
+    yield { found: broken ? failed(link.ref, "broken link", systemCode(error) === "ELOOP" ? "the link points back to itself" : "the target of the link does not exist", "below") : unreadable(link.ref, error, "below"), fraction };
   }
 }
 
@@ -142,7 +142,7 @@ async function* walkLinkedFolder(state: State, link: Link, start: number, width:
     const real = await realpath(link.path);
     const holdsRoot = `${state.root}/`.startsWith(real === "/" ? real : `${real}/`);
     if (holdsRoot || state.walked.has(real)) {
-      yield { found: passedOver(link.ref, "link", holdsRoot ? "leads to a folder around this archive" : "leads to a folder that is read already"), fraction: start };
+      yield { found: passedOver(link.ref, "link", holdsRoot ? "points to a parent folder of this archive" : "points to a folder that was already read"), fraction: start };
       return;
     }
     frame = yield* enter(state, { path: real, ref: link.ref }, start, width);
@@ -163,7 +163,7 @@ async function linkedFile(state: State, link: Link, seen: Set<string>): Promise<
       seen.add(real);
       return found;
     }
-    return passedOver(link.ref, "link", "leads to a file that is read already");
+    return passedOver(link.ref, "link", "points to a file that was already read");
   } catch (error) {
     if (state.signal.aborted) throw error;
     return unreadable(link.ref, error, "itself");

@@ -35,7 +35,7 @@ export function setStatus(tx: Tx, index: GroupIndex, change: { readonly id: stri
   const before = statusOf(group.row, group.decision);
   if (before === status) return group;
   if (before === GroupStatus.DELETED && group.row.members.length < 2) {
-    throw new StewardError("conflict", `duplicate group "${id}" cannot come back: it has ${group.row.members.length} of the two members a group needs; delete it instead`);
+    throw new StewardError("conflict", `duplicate group "${id}" cannot be restored: it has ${group.row.members.length} of the two members a group needs; delete it instead`);
   }
   const primary = primaryOf(group.row, group.decision);
   const decision = decide(group.row, group.decision, {

@@ -51,7 +51,7 @@ export async function* digestBatches(batches: AsyncIterable<ArchiveBatch>, pool:
 function cutTexts(batch: ArchiveBatch): ArchiveBatch {
   if (!batch.items.some((item) => item.kind === "document" && item.text.length > TEXT_UNITS)) return batch;
   const items = batch.items.map((item) => (item.kind === "document" && item.text.length > TEXT_UNITS
-    ? { ...item, text: cutText(item.text, TEXT_UNITS), notes: [...item.notes, "kept up to 500,000 characters"] } : item));
+    ? { ...item, text: cutText(item.text, TEXT_UNITS), notes: [...item.notes, "truncated to 500,000 characters"] } : item));
   return { ...batch, items };
 }
 
@@ -78,7 +78,7 @@ async function shorten(document: Omit<ArchiveDocument, "text">, text: string, po
     for await (const output of pool.map(digestTask, [{ texts: [kept] }], { signal, inFlight: 1 })) {
       const digest = digestAt(output, 0);
       if (digest.zstd.byteLength > TEXT_BYTES) continue;
-      return { kind: "document", document: { ...document, notes: [...document.notes, `kept up to ${kept.length} characters, since it does not pack`] }, digest };
+      return { kind: "document", document: { ...document, notes: [...document.notes, `truncated to ${kept.length} characters, because it cannot be compressed further`] }, digest };
     }
   }
 }

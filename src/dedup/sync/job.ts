@@ -129,7 +129,7 @@ function isArchiveFailure(error: unknown): boolean {
 }
 
 function emptyArchive(name: string, known: number): StewardError {
-  return new StewardError("upstream", `archive ${name} is empty, but ${known} documents of it are known; run sync with force if that is right`, {
+  return new StewardError("upstream", `archive ${name} is empty, but ${known} documents of it are known; run sync with force if it really is empty`, {
     rule: "EMPTY", remedy: "check that the archive is mounted, or run sync with force",
   });
 }

@@ -26,17 +26,17 @@ export async function reconcile(run: SyncRun, parts: readonly ArchiveRun[], step
     }
   }, { sliceMs: 5, signal: run.job.signal });
   for (const [part, count] of spared) {
-    run.tally.remark(`${part.archive.name}: ${count} documents are no longer listed but stay, since ${part.seen.anywhere} lines could not be read; mend those or run sync with force`);
+    run.tally.remark(`${part.archive.name}: ${count} documents are no longer listed but kept, because ${part.seen.anywhere} lines could not be read; fix those lines or run sync with force`);
   }
   for (let at = 0; at < gone.length; at += AT_ONCE) {
     await removeGone(run, gone.slice(at, at + AT_ONCE));
-    step(Math.min(1, (at + AT_ONCE) / gone.length), `${Math.min(gone.length, at + AT_ONCE)} of ${gone.length} documents that are gone removed`);
+    step(Math.min(1, (at + AT_ONCE) / gone.length), `${Math.min(gone.length, at + AT_ONCE)} of ${gone.length} deleted documents removed`);
   }
 }
 
 function remarkStrangers(run: SyncRun, strangers: readonly string[]): void {
   for (const name of strangers) {
-    run.tally.remark(`${name} is no longer among the archives; its ${run.store.index.sizeOf(name)} documents stay until a sync with force`);
+    run.tally.remark(`${name} is no longer among the archives; its ${run.store.index.sizeOf(name)} documents are kept until a sync with force`);
   }
 }
 
@@ -65,7 +65,7 @@ export async function purge(run: SyncRun, step: (done: number, message: string) 
     });
     await run.store.dropTexts(docNos);
     done += docNos.length;
-    step(Math.min(1, done / Math.max(total, done)), `${done} of ${total} documents forgotten`);
+    step(Math.min(1, done / Math.max(total, done)), `${done} of ${total} documents removed`);
   }
   run.purged = true;
   await commit(run, () => undefined);

@@ -12,8 +12,8 @@ export interface DiskFault {
   readonly remedy: string;
 }
 
-const FULL: DiskFault = { kind: "full", why: "its disk is full", remedy: "free space on its disk; Steward goes on by itself" };
-const LOOK_AT_DISK = "look for the disk's errors in the system's log, then replace it or mount it writable again; Steward tries again every few seconds and goes on by itself";
+const FULL: DiskFault = { kind: "full", why: "its disk is full", remedy: "free space on its disk; Steward recovers by itself" };
+const LOOK_AT_DISK = "look for disk errors in the system log, then replace the disk or mount it writable; Steward retries every few seconds and recovers by itself";
 /** By the system's name of the error or its text, which LMDB passes on. */
 const FAULTS: readonly (readonly [RegExp, DiskFault])[] = [
   [/\b(?:ENOSPC|EDQUOT|EFBIG)\b|No space left|Disk quota|File too large/i, FULL],

@@ -62,7 +62,7 @@ const systemCodes: Readonly<Record<string, Code>> = {
 /** Turns anything thrown into a StewardError. The only place that looks at foreign errors. */
 export function toStewardError(thrown: unknown): StewardError {
   if (thrown instanceof StewardError) return thrown;
-  if (!(thrown instanceof Error)) return new StewardError("internal", "something that is no error was thrown", { cause: thrown });
+  if (!(thrown instanceof Error)) return new StewardError("internal", "something that is not an error was thrown", { cause: thrown });
   if (thrown.name === "AbortError") {
     const reason: unknown = thrown.cause;
     return reason instanceof StewardError ? reason : new StewardError("cancelled", "cancelled", { cause: thrown });
@@ -72,7 +72,7 @@ export function toStewardError(thrown: unknown): StewardError {
   if (system !== undefined && Object.hasOwn(systemCodes, system)) {
     return new StewardError(systemCodes[system] as Code, thrown.message, { cause: thrown });
   }
-  if (/MDB_MAP_FULL/.test(thrown.message)) return new StewardError("disk_full", "the store reached its largest size", { cause: thrown });
+  if (/MDB_MAP_FULL/.test(thrown.message)) return new StewardError("disk_full", "the store reached its maximum size", { cause: thrown });
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID)/.test(thrown.message)) return new StewardError("corrupt", "the store is damaged", { cause: thrown });
   return new StewardError("internal", "internal error", { cause: thrown });
 }
@@ -92,7 +92,7 @@ export function ownWords(thrown: unknown): string {
   const { cause, code, message } = toStewardError(thrown);
   if (!(cause instanceof Error) || cause.message !== message) return message;
   const system = systemCodeOf(cause);
-  return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; the log says more`;
+  return `${code.replace("_", " ")}${system === undefined ? "" : ` (${system})`}; see the log`;
 }
 
 /** An error's message and, unless that says it already, its remedy, as one line. */

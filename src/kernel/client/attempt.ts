@@ -49,7 +49,7 @@ export interface Attempt {
 export function beginAttempt(start: AttemptStart, deps: AttemptDeps): Attempt {
   const { operation, number, waitedMs, limitMs, signal } = start;
   const sentAtMs = deps.clock.monotonic();
-  const deadline = createDeadline(deps.clock, limitMs, signal, () => failed({ class: "timeout", status: 0 }, `${Math.round(limitMs)} ms are over`));
+  const deadline = createDeadline(deps.clock, limitMs, signal, () => failed({ class: "timeout", status: 0 }, `${Math.round(limitMs)} ms have passed`));
   const traces: Traces = { status: 0, sent: false, credential: undefined, answered: (headers) => deps.skew.sample(headers["date"], sentAtMs) };
   let settled = false;
 

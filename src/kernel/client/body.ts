@@ -49,7 +49,7 @@ async function* capped(source: AsyncIterable<Uint8Array>, limit: number, refuse:
 
 async function* decompressed(source: AsyncIterable<Uint8Array>, encoding: string, status: number): AsyncGenerator<Uint8Array, void, undefined> {
   const create = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-  if (create === undefined) throw failed({ class: "decode", status }, "a Content-Encoding that was not asked for");
+  if (create === undefined) throw failed({ class: "decode", status }, "a Content-Encoding that was not requested");
   const decoder = create();
   // The outcome is seen where the decoder is read.
   pipeline(Readable.from(source, { objectMode: false, highWaterMark: CHUNK_BYTES }), decoder, () => undefined);
@@ -65,7 +65,7 @@ async function* decompressed(source: AsyncIterable<Uint8Array>, encoding: string
 function decodeFailure(error: unknown, status: number): unknown {
   const { code } = error as { readonly code?: unknown };
   // The upstream closed in time and in order, but in the middle of the compressed stream: cut off, as a lost connection is.
-  if (code === "Z_BUF_ERROR" || code === "ERR_BUFFER_TOO_LARGE") return failed({ class: "transport", status }, "the compressed body ends too early", error);
+  if (code === "Z_BUF_ERROR" || code === "ERR_BUFFER_TOO_LARGE") return failed({ class: "transport", status }, "the compressed body is truncated", error);
   if (typeof code === "string" && /^(Z_|ERR__?(ZLIB|BROTLI|ZSTD|ERROR)|ZSTD_|ERR_PADDING|ERR_[A-Z_]*(FORMAT|DECOMPRESSION))/.test(code)) {
     return failed({ class: "decode", status }, "the compressed body is damaged", error);
   }

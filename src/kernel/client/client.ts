@@ -41,7 +41,7 @@ function createClient(spec: ClientSpec, deps: ClientDeps): Client {
   /** One more call; to be disposed when it is over. */
   function enter(): Disposable {
     closing.signal.throwIfAborted();
-    if (inFlight >= spec.limits.inFlight) throw new StewardError("exhausted", `${spec.name}: ${inFlight} calls run already; try again later`, { retryAfterMs: 1_000 });
+    if (inFlight >= spec.limits.inFlight) throw new StewardError("exhausted", `${spec.name}: ${inFlight} calls are already in flight; retry later`, { retryAfterMs: 1_000 });
     inFlight += 1;
     return { [Symbol.dispose]: () => { inFlight -= 1; } };
   }

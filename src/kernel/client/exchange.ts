@@ -76,7 +76,7 @@ async function credential(auth: Authorizer, signal: AbortSignal): Promise<Secret
     return await until(auth.authorization(signal), signal);
   } catch (error) {
     if (signal.aborted || failureOf(error) !== undefined) throw error;
-    throw failed({ class: "auth", status: 0 }, "there is no credential to be had", error);
+    throw failed({ class: "auth", status: 0 }, "no credential is available", error);
   }
 }
 

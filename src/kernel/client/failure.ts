@@ -20,18 +20,18 @@ interface ClassRule {
 
 /** The table. */
 export const failureClasses: Readonly<Record<FailureClass, ClassRule>> = {
-  auth: { code: "upstream", passing: false, trouble: false, meaning: "the credential is not accepted", remedy: "check the configured credential" },
-  forbidden: { code: "upstream", passing: false, trouble: false, meaning: "the credential may not do this", remedy: "give the credential the permission or scope" },
-  not_found: { code: "upstream", passing: false, trouble: false, meaning: "there is nothing at this address" },
+  auth: { code: "upstream", passing: false, trouble: false, meaning: "the credential was rejected", remedy: "check the configured credential" },
+  forbidden: { code: "upstream", passing: false, trouble: false, meaning: "the credential lacks the permission", remedy: "give the credential the permission or scope" },
+  not_found: { code: "upstream", passing: false, trouble: false, meaning: "not found at this address" },
   rate_limited: { code: "exhausted", passing: true, trouble: false, meaning: "too many requests" },
   rejected: { code: "upstream", passing: false, trouble: false, meaning: "the request was refused" },
   server: { code: "upstream", passing: true, trouble: true, meaning: "the upstream failed" },
   redirect: { code: "upstream", passing: false, trouble: false, meaning: "a redirect that is not followed", remedy: "configure the address that it leads to, if you trust it" },
   transport: { code: "upstream", passing: true, trouble: true, meaning: "the connection failed" },
-  timeout: { code: "deadline", passing: true, trouble: true, meaning: "no whole answer in time" },
-  decode: { code: "upstream", passing: false, trouble: false, meaning: "the answer is not what it must be", remedy: "check that the address is that of the API" },
-  too_large: { code: "upstream", passing: false, trouble: false, meaning: "the answer is too large", remedy: "raise the limit or ask for less" },
-  unavailable: { code: "upstream", passing: false, trouble: false, meaning: "not asked, because it failed too often just now" },
+  timeout: { code: "deadline", passing: true, trouble: true, meaning: "no complete response in time" },
+  decode: { code: "upstream", passing: false, trouble: false, meaning: "the response is invalid", remedy: "check that the address is the API's" },
+  too_large: { code: "upstream", passing: false, trouble: false, meaning: "the response is too large", remedy: "raise the limit or request less" },
+  unavailable: { code: "upstream", passing: false, trouble: false, meaning: "not called, because too many recent calls failed" },
   cancelled: { code: "cancelled", passing: false, trouble: false, meaning: "cancelled" },
 };
 

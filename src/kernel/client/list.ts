@@ -25,7 +25,7 @@ function nextAddress(spec: ClientSpec, request: ListRequest, from: URL, next: Ne
   const address = sameOrigin(from, next.link);
   if (address !== undefined) return address;
   const failure = { class: "redirect", status: 0 } as const;
-  throw named(failed(failure, "the next page is said to be elsewhere"), failure, spec.name, request.operation);
+  throw named(failed(failure, "the link to the next page points to another host"), failure, spec.name, request.operation);
 }
 
 /** A page whose first batch is there. */

@@ -73,7 +73,7 @@ async function admit<T>(deps: PerformDeps, work: Work<T>, at: { readonly number:
   const { spec, clock } = deps;
   const late = (): StewardError => {
     const failure = { class: "timeout", status: 0 } as const;
-    return named(failed(failure, "it waited too long for the rate limit"), failure, spec.name, work.operation);
+    return named(failed(failure, "the wait for the rate limit was too long"), failure, spec.name, work.operation);
   };
   using waiting = createDeadline(clock, Math.max(0, endsAtMs - clock.monotonic()), signal, late);
   const waitedMs = spec.bucket === undefined ? 0 : await spec.bucket.take(waiting.signal);

@@ -43,7 +43,7 @@ export function createTokenBucket(options: TokenBucketOptions, clock: Clock): To
   return {
     async take(signal) {
       signal.throwIfAborted();
-      if (line.size >= waiting) throw new StewardError("exhausted", `${waiting} calls wait for the rate limit already; try again later`, { retryAfterMs: Math.ceil((waiting * 1_000) / perSecond) });
+      if (line.size >= waiting) throw new StewardError("exhausted", `${waiting} calls are already waiting for the rate limit; retry later`, { retryAfterMs: Math.ceil((waiting * 1_000) / perSecond) });
       const askedAtMs = clock.monotonic();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {

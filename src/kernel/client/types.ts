@@ -5,7 +5,7 @@ import type { Failure, FailureClass } from "./failure.ts";
 
 /** Gives the value of the Authorization header, scheme included. */
 export interface Authorizer {
-  /** Undefined: the header is left out. Rejects when there is no credential to be had. */
+  /** Undefined: the header is left out. Rejects when no credential is available. */
   authorization(signal: AbortSignal): Promise<Secret | undefined>;
   /** Told that the upstream answered 401 to this value. True when asking again may give another one. */
   refused(value: Secret): boolean;

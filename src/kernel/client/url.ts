@@ -20,7 +20,7 @@ const UNSAFE = /(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c|%00|[\\?#\p{Cc} ]|\/\//iu;
 
 /** The address of a call. Throws `invalid` for a path that could lead elsewhere; ids in it come from outside. */
 export function addressOf(base: URL, path: string, query: Query | undefined): URL {
-  if (!path.startsWith("/") || UNSAFE.test(path)) throw new StewardError("invalid", "a path of a call must begin with / and hold neither steps upwards nor characters that change its meaning", { rule: "path" });
+  if (!path.startsWith("/") || UNSAFE.test(path)) throw new StewardError("invalid", "a path of a call must begin with / and contain neither .. segments nor reserved characters", { rule: "path" });
   const address = new URL(base);
   address.pathname = base.pathname.replace(/\/$/, "") + path;
   for (const [name, value] of Object.entries(query ?? {})) {

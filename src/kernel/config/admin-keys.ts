@@ -11,16 +11,16 @@ import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
 import { address, boolean, duration, secret } from "./types.ts";
 
 /** `admin.enabled` */
-export const adminEnabled: Key<boolean> = defineKey({ path: "admin.enabled", type: boolean, default: true, help: "Serves the monitor's pages and its JSON below /api. Probes are always served." });
+export const adminEnabled: Key<boolean> = defineKey({ path: "admin.enabled", type: boolean, default: true, help: "Serves the monitor's pages, and its JSON below /api. Probes are always served." });
 /** `admin.listen`; undefined: they are served where everything else is. */
 export const adminListen: Key<Address | undefined> = defineKey<Address | undefined>({
-  path: "admin.listen", type: address, default: undefined, help: "Address of the monitor's pages and its JSON, if they are to leave gateway.listen. Off loopback needs a token.",
+  path: "admin.listen", type: address, default: undefined, help: "Address of the monitor's pages and JSON. Empty: they are served on gateway.listen. An address other than loopback needs a token.",
 });
 /** `admin.landing_page` */
-export const adminLandingPage: Key<boolean> = defineKey({ path: "admin.landing_page", type: boolean, default: true, help: "Serves the status page with everything that belongs to it; off, only probes and /debug are left." });
+export const adminLandingPage: Key<boolean> = defineKey({ path: "admin.landing_page", type: boolean, default: true, help: "Serves the status page and its documents. When off, only the probes and /debug/ are served." });
 /** `admin.status_refresh_interval`; 0 leaves it to the page. */
 export const adminRefreshInterval: Key<number> = defineKey({
-  path: "admin.status_refresh_interval", type: duration, default: 5_000, rule: refreshable, help: "How often the status page asks again, and how often a watched status is sent. 0: every 5s.",
+  path: "admin.status_refresh_interval", type: duration, default: 5_000, rule: refreshable, help: "How often the status page polls and WatchStatus sends an update. 0: every 5s.",
 });
 /** `admin.auth.token` */
 export const adminToken: Key<Secret | undefined> = defineKey({

@@ -16,7 +16,7 @@ export function readFallbacks(environment: Environment, schema: Schema, readFile
       if (given === undefined) continue;
       const { variable } = given.place;
       const text = fallback.translate === undefined ? given.text : fallback.translate(given.text);
-      if (text === undefined) findings.push({ severity: "warning", path: variable, variable, rule: `says ${mayHide ? "something" : JSON.stringify(given.text.slice(0, 60))}, which ${key.path} cannot be, and is ignored` });
+      if (text === undefined) findings.push({ severity: "warning", path: variable, variable, rule: `has the value ${mayHide ? "something" : JSON.stringify(given.text.slice(0, 60))}, which is invalid for ${key.path}, and is ignored` });
       else if (!values.has(key.path)) values.set(key.path, { ...given, text });
     }
   }

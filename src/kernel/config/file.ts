@@ -63,7 +63,7 @@ function createReader(document: Document, counter: LineCounter, complain: (rule:
     for (const { key, value } of node.items) {
       const keyLine = isScalar(key) ? lineOf(key, line) : line;
       if (isScalar(key) && key.value !== null) entries.set(textOf(key.value, key.source), withLine(read(value, depth + 1, keyLine), keyLine));
-      else complain("must have plain words as keys", keyLine);
+      else complain("must have plain text as keys", keyLine);
     }
     return { kind: "map", entries, place: { line } };
   };

@@ -16,7 +16,7 @@ import { address, boolean, integer, listOf, oneOf, path, secret, string } from "
 /** Where the gateway listens. */
 export const gatewayListen: Key<Address> = defineKey({
   path: "gateway.listen", type: address, default: { host: "127.0.0.1", port: 8400 },
-  help: "Address of REST, Connect, gRPC-Web and gRPC. Port 0 lets the system choose. Off loopback needs auth.token.",
+  help: "Address of REST, Connect, gRPC-Web and gRPC. With port 0 the system chooses one. An address other than loopback needs auth.token.",
 });
 
 /** Names beside loopback ones that a request may carry as `Host` while no token is configured. */
@@ -26,7 +26,7 @@ export const gatewayAllowedHosts: Key<readonly string[]> = defineKey({
     const wrong = hosts.find((host) => !/^[A-Za-z0-9.:_[\]-]{1,253}$/.test(host));
     return wrong === undefined ? undefined : { rule: `must be host names, got ${JSON.stringify(wrong)}`, remedy: "write names without scheme or path." };
   },
-  help: "Host names accepted beside localhost while there is no token, e.g. of a proxy on this machine.",
+  help: "Host names accepted in addition to localhost while auth.token is not set, e.g. the name of a proxy on this machine.",
 });
 
 /** Proxies that say for whom they ask. */
@@ -36,7 +36,7 @@ export const gatewayTrustedProxies: Key<readonly string[]> = defineKey({
     const wrong = entries.find((entry) => !isAddressOrNetwork(entry));
     return wrong === undefined ? undefined : { rule: `must be IP addresses or networks, got ${JSON.stringify(wrong)}`, remedy: "write addresses such as 10.0.0.2 or networks such as 10.0.0.0/8 or fd00::/8." };
   },
-  help: "Proxies whose X-Forwarded-For or Forwarded says where a request comes from: addresses and networks, e.g. 10.0.0.2 or 10.0.0.0/8. Limits per address, the audit and tokens bound to networks then use that address. Nobody else's headers count.",
+  help: "Proxies whose X-Forwarded-For or Forwarded header gives the client's address: addresses and networks, e.g. 10.0.0.2 or 10.0.0.0/8. Limits per address, the audit and tokens bound to networks then use that address. These headers are ignored from all others.",
 });
 
 /** Certificate and key of the gateway; without them it speaks plain HTTP. */
@@ -45,7 +45,7 @@ export const gatewayTls: TlsFileKeys = defineTlsFiles("gateway.tls", "the gatewa
 /** Pages of other origins that may use the document service's API. */
 export const gatewayCorsOrigins: Key<readonly string[]> = defineKey({
   path: "gateway.cors.allowed_origins", type: listOf(string), default: [], rule: originRule, env: "CORS_ALLOW_ORIGIN",
-  help: "Origins whose pages may call /api/v1 and the document service by Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
+  help: "Origins whose pages may call /api/v1, and the document service over Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
 });
 
 function isAddressOrNetwork(entry: string): boolean {
@@ -70,59 +70,59 @@ export const authToken: Key<Secret | undefined> = defineKey({
 export const stateFolder: Key<string> = defineKey({
   path: "state.directory", type: path, default: "", defaultFrom: defaultStateFolder,
   rule: (folder) => (folder === "" ? { rule: "is not known: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set", remedy: "set STEWARD_STATE__DIRECTORY." } : undefined),
-  help: "Folder for all state, 0700, one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
+  help: "Folder for all state, mode 0700, used by one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
 });
 
 /** Whether backups are made every night. */
 export const backupEnabled: Key<boolean> = defineKey({
-  path: "state.backup.enabled", type: boolean, default: true, help: "Copies all stores every night while Steward runs, and tests the copy. A demo makes none.",
+  path: "state.backup.enabled", type: boolean, default: true, help: "Backs up all stores every night while Steward runs, and verifies the copy. The demo makes no backups.",
 });
 
 /** Where they go. */
 export const backupFolder: Key<string> = defineKey({
-  path: "state.backup.directory", type: path, default: "", help: "Folder of the backups, one folder for each. Empty: backups in state.directory. A folder on another disk also survives the loss of this one.",
+  path: "state.backup.directory", type: path, default: "", help: "Folder for backups, with one subfolder each. Empty: the folder backups in state.directory. Backups on another disk survive the loss of this disk.",
 });
 
 /** When they are made. */
 export const backupAt: Key<string> = defineKey({
   path: "state.backup.at", type: string, default: "03:30",
   rule: (at) => (parseTimeOfDay(at) === undefined ? { rule: `must be a time of day, got ${JSON.stringify(at)}`, remedy: "write 24 hours with two digits each, e.g. 03:30." } : undefined),
-  help: "Time of day of the backup by the machine's clock; a night that was slept through is made up for ten minutes after the next start.",
+  help: "Local time of day of the backup. A missed backup is made ten minutes after the next start.",
 });
 
 /** How many are kept. */
 export const backupKeep: Key<number> = defineKey({
-  path: "state.backup.keep", type: integer(1, 1_000), default: 7, help: "Complete backups to keep; older ones are deleted once a new one is tested.",
+  path: "state.backup.keep", type: integer(1, 1_000), default: 7, help: "Number of complete backups to keep; older ones are deleted after a new one has been verified.",
 });
 
 /** The least severe lines that are written. */
 export const loggingLevel: Key<LogLevel> = defineKey({
-  path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", aliases: ["log_level"], help: "Least severe log lines to write.",
+  path: "logging.level", type: oneOf(["debug", "info", "warn", "error"]), default: "info", aliases: ["log_level"], help: "Minimum level of log lines.",
 });
 
 /** Lines for people or for machines. */
 export const loggingFormat: Key<"text" | "json"> = defineKey({
-  path: "logging.format", type: oneOf(["text", "json"]), default: "text", aliases: ["log_format"], help: "Form of log lines on standard error.",
+  path: "logging.format", type: oneOf(["text", "json"]), default: "text", aliases: ["log_format"], help: "Format of log lines on standard error.",
 });
 
 /** Whether the monitor runs. */
 export const servicesMonitor: Key<boolean> = defineKey({
-  path: "services.monitor", type: boolean, default: true, help: "Runs the monitor; off, its routes are 404 and its state is not opened. On without a credential it is idle.",
+  path: "services.monitor", type: boolean, default: true, help: "Runs the monitor. When off, its routes are 404 and its state is not opened. Without a credential it is idle.",
 });
 
 /** Whether the document service runs. */
 export const servicesDedup: Key<boolean> = defineKey({
-  path: "services.dedup", type: boolean, default: true, help: "Runs the document service; off, its routes are 404 and its state is not opened.",
+  path: "services.dedup", type: boolean, default: true, help: "Runs the document service. When off, its routes are 404 and its state is not opened.",
 });
 
 /** Whether the tokens service runs. */
 export const servicesTokens: Key<boolean> = defineKey({
-  path: "services.tokens", type: boolean, default: true, help: "Runs the tokens service; off, /v1 is 404 and its state is not opened.",
+  path: "services.tokens", type: boolean, default: true, help: "Runs the tokens service. When off, /v1 is 404 and its state is not opened.",
 });
 
 /** Worker threads for CPU-heavy work. */
 export const poolThreads: Key<number> = defineKey({
-  path: "pool.threads", type: integer(0, 256), default: 0, help: "Worker threads; 0 takes one per core as far as memory allows.",
+  path: "pool.threads", type: integer(0, 256), default: 0, help: "Number of worker threads; 0 is one per core, as far as memory allows.",
 });
 
 /** All of the above. */

@@ -29,7 +29,7 @@ export const listenersApart: Check = {
     });
     return active.flatMap(({ key, at }, index) => {
       const met = active.slice(0, index).find((other) => sharesSocket(at, other.at));
-      return met === undefined ? [] : [atKey(config, key, "error", { rule: `${formatAddress(at)} is the socket of ${met.key.path} too, which is ${formatAddress(met.at)}`, remedy: "use another port." })];
+      return met === undefined ? [] : [atKey(config, key, "error", { rule: `${formatAddress(at)} is also the address of ${met.key.path}, ${formatAddress(met.at)}`, remedy: "use another port." })];
     });
   },
 };

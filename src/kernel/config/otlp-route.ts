@@ -51,7 +51,7 @@ export function settleEndpoint({ protocol, text }: OtlpWay, source: Source): Set
   if (protocol === "http") {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.host === "") return { endpoint: text, broken: { rule: "must be an http or https address with protocol http", remedy: "write e.g. http://localhost:4318." } };
-    if (url.username !== "" || url.password !== "") return { endpoint: text, broken: { rule: "must not hold credentials", remedy: "put them into otlp.headers." } };
+    if (url.username !== "" || url.password !== "") return { endpoint: text, broken: { rule: "must not contain credentials", remedy: "put them into otlp.headers." } };
     return { endpoint: text };
   }
   const scheme = isForeign(source) ? /^(https?):\/\//i.exec(text) : null;

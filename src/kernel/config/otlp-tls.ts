@@ -32,7 +32,7 @@ export function checkExporterFiles({ ca, cert, key }: ExporterFiles, readFile: (
   if (caText !== undefined && !isCertificate(caText)) findings.push(wrong(ca.key, `${ca.file} holds no certificate`, "use a PEM file of the authority that signed the receiver's."));
   if (cert.file !== "" && key.file === "") findings.push(wrong(key.key, `is missing, ${cert.key} is set`, "set both or neither."));
   if (key.file !== "" && cert.file === "") findings.push(wrong(cert.key, `is missing, ${key.key} is set`, "set both or neither."));
-  if (certText !== undefined && keyText !== undefined && !isPair(certText, keyText)) findings.push(wrong(cert.key, `${cert.file} and ${key.file} are no certificate with its key`, "use PEM files that belong together."));
+  if (certText !== undefined && keyText !== undefined && !isPair(certText, keyText)) findings.push(wrong(cert.key, `${cert.file} and ${key.file} are not a certificate and its key`, "use PEM files that belong together."));
   return findings;
 }
 

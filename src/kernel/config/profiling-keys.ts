@@ -44,8 +44,8 @@ const RESERVED_TAGS: ReadonlySet<string> = new Set(["service_version", "service_
 
 /** `profiling` */
 export const profiling: KeyGroup<ProfilingSection> = defineKeyGroup<ProfilingSection>("profiling", {
-  mutexProfileFraction: { type: integer(0, 1_000_000), default: 5, help: "Accepted and not used: this runtime has no profile of locks." },
-  blockProfileRate: { type: integer(0, 1_000_000_000), default: 100_000, help: "Accepted and not used: this runtime has no profile of waiting." },
+  mutexProfileFraction: { type: integer(0, 1_000_000), default: 5, help: "Accepted but ignored: this runtime has no mutex profile." },
+  blockProfileRate: { type: integer(0, 1_000_000_000), default: 100_000, help: "Accepted but ignored: this runtime has no block profile." },
 });
 
 /** `profiling.profile_endpoint` */
@@ -55,20 +55,20 @@ export const profileEndpoint: KeyGroup<EnabledSection> = defineKeyGroup<EnabledS
 
 /** `profiling.profiler` */
 export const profiler: KeyGroup<ProfilerSection> = defineKeyGroup<ProfilerSection>("profiling.profiler", {
-  enabled: { type: boolean, default: false, help: "Records profiles of this process all the time and sends them to server_address." },
-  serverAddress: { type: text, default: "", rule: optionally(baseUrl), help: "Base address of a server that takes profiles by Pyroscope's ingest API, e.g. http://localhost:4040." },
-  basicAuthUser: { type: text, default: "", help: "User of HTTP Basic at that server." },
-  basicAuthPassword: { type: secret, default: undefined, secret: true, help: "Password of HTTP Basic at that server." },
-  tenantId: { type: text, default: "", rule: headerText, help: "Tenant at that server, sent as X-Scope-OrgID. Empty: none." },
-  uploadRate: { type: duration, default: 60_000, rule: uploadTime, help: "Time that one profile covers, from 1s to 10m." },
-  headers: { type: mapOfSecrets({ limit: 64 }), default: new Map(), rule: headerNames, help: "Further headers of each upload; their values are secret." },
-  tags: { type: mapOfTexts({ limit: 32 }), default: new Map(), rule: tagsRule, help: "Tags of every profile, beside service_version and service_instance_id." },
-  networkLabel: { type: oneOf(["off", "hashed", "name"]), default: "off", help: "Whether profiles are tagged with the network that is collected: not at all, by twelve characters of a hash, or by name where pii_filter.network_name allows it. Not with several networks." },
+  enabled: { type: boolean, default: false, help: "Profiles this process continuously and sends the profiles to server_address." },
+  serverAddress: { type: text, default: "", rule: optionally(baseUrl), help: "Base URL of a server with Pyroscope's ingest API, e.g. http://localhost:4040." },
+  basicAuthUser: { type: text, default: "", help: "HTTP Basic user for that server." },
+  basicAuthPassword: { type: secret, default: undefined, secret: true, help: "HTTP Basic password for that server." },
+  tenantId: { type: text, default: "", rule: headerText, help: "Tenant id, sent as X-Scope-OrgID. Empty: none." },
+  uploadRate: { type: duration, default: 60_000, rule: uploadTime, help: "Duration that one profile covers, from 1s to 10m." },
+  headers: { type: mapOfSecrets({ limit: 64 }), default: new Map(), rule: headerNames, help: "Additional headers of each upload; their values are secret." },
+  tags: { type: mapOfTexts({ limit: 32 }), default: new Map(), rule: tagsRule, help: "Tags of every profile, in addition to service_version and service_instance_id." },
+  networkLabel: { type: oneOf(["off", "hashed", "name"]), default: "off", help: "Tags profiles with the collected network: off not at all, hashed with twelve characters of its hash, name with its name where pii_filter.network_name allows it. Not available with several networks." },
 });
 
 /** `profiling.profiler.tls` */
 export const profilerTls: KeyGroup<ProfilerTlsSection> = defineKeyGroup<ProfilerTlsSection>("profiling.profiler.tls", {
-  caFile: { type: path, default: "", help: "PEM certificates that the server's is checked against. Empty: public authorities." },
+  caFile: { type: path, default: "", help: "PEM file of the CA certificates that the server's certificate is verified against. Empty: public CAs." },
   certFile: { type: path, default: "", help: "PEM client certificate." },
   keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
   insecureSkipVerify: { type: boolean, default: false, help: "Accepts any certificate of the server." },
@@ -76,13 +76,13 @@ export const profilerTls: KeyGroup<ProfilerTlsSection> = defineKeyGroup<Profiler
 
 /** `profiling.profiler.span_profiles` */
 export const spanProfiles: KeyGroup<EnabledSection> = defineKeyGroup<EnabledSection>("profiling.profiler.span_profiles", {
-  enabled: { type: boolean, default: false, help: "Accepted where tracing and the profiler are on, and not used: profiles carry no spans." },
+  enabled: { type: boolean, default: false, help: "Accepted while tracing and the profiler are on, but ignored: profiles carry no spans." },
 });
 
 /** `profiling.profiler.credential_reload` */
 export const profilerReload: KeyGroup<ReloadSection> = defineKeyGroup<ReloadSection>("profiling.profiler.credential_reload", {
-  enabled: { type: boolean, default: false, help: "Reads files of headers, password and certificates again while Steward runs; what cannot be used leaves the last good one." },
-  interval: { type: duration, default: 30_000, rule: (ms) => (ms > LONGEST_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined), help: "Time between looks at those files, at least 5s." },
+  enabled: { type: boolean, default: false, help: "Reloads the files of headers, password and certificates while Steward runs; when a file cannot be used, the last good value stays in use." },
+  interval: { type: duration, default: 30_000, rule: (ms) => (ms > LONGEST_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined), help: "Time between checks of those files, at least 5s." },
 });
 
 /** All of the above. */

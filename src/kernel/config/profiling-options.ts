@@ -74,7 +74,7 @@ export const profilerSound: Check = {
 /** Kinds of profiles that this runtime does not have. */
 export const profilesUsed: Check = {
   needs: keysOf(profiling),
-  run: (config) => keysOf(profiling).filter((key) => isChanged(config, key)).map((key) => atKey(config, key, "warning", { rule: "is not used: this runtime has no such profile", remedy: "remove it." })),
+  run: (config) => keysOf(profiling).filter((key) => isChanged(config, key)).map((key) => atKey(config, key, "warning", { rule: "is ignored: this runtime has no such profile", remedy: "remove it." })),
 };
 
 function spanFindings(config: Config): Finding[] {
@@ -82,7 +82,7 @@ function spanFindings(config: Config): Finding[] {
   if (!config.get(tracingEnabled) || !config.get(profiler.enabled)) {
     return [atKey(config, spanProfiles.enabled, "error", { rule: "needs tracing.enabled and profiling.profiler.enabled", remedy: "switch them on, or this off." })];
   }
-  return [atKey(config, spanProfiles.enabled, "warning", { rule: "is not used: profiles of Steward carry no spans", remedy: "set it to false." })];
+  return [atKey(config, spanProfiles.enabled, "warning", { rule: "is ignored: profiles of Steward carry no spans", remedy: "set it to false." })];
 }
 
 /** Who may speak for whom is said by the keys that are for it. */
@@ -93,7 +93,7 @@ function headerFindings(config: Config): Finding[] {
   };
   return [...config.get(profiler.headers).keys()].flatMap((name) => {
     const owner = Object.hasOwn(owned, name.toLowerCase()) ? owned[name.toLowerCase()] : undefined;
-    return owner === undefined ? [] : [atKey(config, profiler.headers, "error", { rule: `must not say again what ${owner.path} says`, remedy: "remove one of the two." }, `.${name}`)];
+    return owner === undefined ? [] : [atKey(config, profiler.headers, "error", { rule: `repeats ${owner.path}`, remedy: "remove one of the two." }, `.${name}`)];
   });
 }
 
@@ -102,5 +102,5 @@ function credentialFindings(config: Config, { server, basic, headers }: PushOpti
   if (half) return [atKey(config, profiler.basicAuthUser, "warning", { rule: "is ignored: it needs basic_auth_user and basic_auth_password", remedy: "set both." })];
   const hosted = URL.canParse(server) && new URL(server).hostname.endsWith(".grafana.net");
   if (!hosted || basic !== undefined || headers.has("authorization")) return [];
-  return [atKey(config, profiler.serverAddress, "warning", { rule: "is a hosted server, which takes nothing without a password", remedy: "set basic_auth_user and STEWARD_PROFILING__PROFILER__BASIC_AUTH_PASSWORD_FILE." })];
+  return [atKey(config, profiler.serverAddress, "warning", { rule: "is a hosted server, which requires a password", remedy: "set basic_auth_user and STEWARD_PROFILING__PROFILER__BASIC_AUTH_PASSWORD_FILE." })];
 }

@@ -21,8 +21,8 @@ interface ResourceSection {
 export const resourceSection: KeyGroup<ResourceSection> = defineKeyGroup<ResourceSection>("resource", {
   serviceNamespace: { type: text, default: "", rule: value, help: "service.namespace of all telemetry. Empty: none." },
   deploymentEnvironment: { type: text, default: "", rule: value, help: "deployment.environment.name of all telemetry, e.g. production. Empty: none." },
-  attributes: { type: mapOfTexts({ limit: MOST_ATTRIBUTES }), default: new Map(), rule: attributesRule, help: "Further attributes of the resource of all telemetry." },
-  fromEnv: { type: boolean, default: false, help: "Also takes the attributes of OTEL_RESOURCE_ATTRIBUTES; those above win." },
+  attributes: { type: mapOfTexts({ limit: MOST_ATTRIBUTES }), default: new Map(), rule: attributesRule, help: "Additional resource attributes of all telemetry." },
+  fromEnv: { type: boolean, default: false, help: "Also reads attributes from OTEL_RESOURCE_ATTRIBUTES; resource.* takes precedence." },
 });
 
 /** All of the above. */

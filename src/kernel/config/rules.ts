@@ -26,7 +26,7 @@ export function baseUrl(text: string): Complaint | undefined {
 export function httpUrl(text: string): Complaint | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:\/\//i.test(text) || url.host === "") return { rule: "must be an http or https address", remedy: "write e.g. https://host.example.org." };
-  return url.username === "" && url.password === "" ? undefined : { rule: "must not hold credentials", remedy: "put them into the key that is for them." };
+  return url.username === "" && url.password === "" ? undefined : { rule: "must not contain credentials", remedy: "put them into their own keys." };
 }
 
 /** The same, or nothing. */

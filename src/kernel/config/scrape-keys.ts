@@ -14,33 +14,33 @@ import { address, boolean, duration, integer, oneOf, path, secret } from "./type
 export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
 
 /** `scrape.enabled` */
-export const scrapeEnabled: Key<boolean> = defineKey({ path: "scrape.enabled", type: boolean, default: false, help: "Opens the listener that metrics are pulled from, path /metrics." });
+export const scrapeEnabled: Key<boolean> = defineKey({ path: "scrape.enabled", type: boolean, default: false, help: "Opens the pull endpoint for metrics, path /metrics." });
 /** `scrape.listen` */
-export const scrapeListen: Key<Address> = defineKey({ path: "scrape.listen", type: address, default: { host: "", port: 2112 }, help: "Where metrics are pulled from. Without a host: every interface." });
+export const scrapeListen: Key<Address> = defineKey({ path: "scrape.listen", type: address, default: { host: "", port: 2112 }, help: "Address of the pull endpoint. Without a host: all interfaces." });
 /** `scrape.auth.token` */
 export const scrapeToken: Key<Secret | undefined> = defineKey({
   path: "scrape.auth.token", type: secret, default: undefined, secret: true, help: "Bearer token, or password of HTTP Basic, for the pull listener. No other token is accepted there.",
 });
 /** `scrape.auth.allow_unauthenticated` */
 export const scrapeAllowUnauthenticated: Key<boolean> = defineKey({
-  path: "scrape.auth.allow_unauthenticated", type: boolean, default: false, help: "Answers without a token also beyond this machine.",
+  path: "scrape.auth.allow_unauthenticated", type: boolean, default: false, help: "Serves metrics without a token, to other machines too.",
 });
 /** `scrape.max_requests_in_flight` */
 export const scrapeMaxInFlight: Key<number> = defineKey({
-  path: "scrape.max_requests_in_flight", type: integer(0, 10_000), default: 4, help: "Pulls at a time, at least 1 while scrape.enabled; more are answered 503.",
+  path: "scrape.max_requests_in_flight", type: integer(0, 10_000), default: 4, help: "Maximum concurrent scrapes, at least 1 while scrape.enabled is true; more are answered 503.",
 });
 /** `scrape.timeout` */
-export const scrapeTimeout: Key<number> = defineKey({ path: "scrape.timeout", type: duration, default: 8_000, help: "Longest pull, 503 after it; 0 means no limit." });
+export const scrapeTimeout: Key<number> = defineKey({ path: "scrape.timeout", type: duration, default: 8_000, help: "Timeout of a scrape; answered 503 after it. 0 is no limit." });
 /** `scrape.coalesce_gather` */
-export const scrapeCoalesce: Key<boolean> = defineKey({ path: "scrape.coalesce_gather", type: boolean, default: true, help: "Pulls at the same time share one gathering." });
+export const scrapeCoalesce: Key<boolean> = defineKey({ path: "scrape.coalesce_gather", type: boolean, default: true, help: "Concurrent scrapes share one gathering of the metrics." });
 /** `scrape.tls.cert_file`, `scrape.tls.key_file` */
 export const scrapeTls: TlsFileKeys = defineTlsFiles("scrape.tls", "the pull listener");
 /** `scrape.tls.client_ca_file` */
-export const scrapeClientCa: Key<string> = defineKey({ path: "scrape.tls.client_ca_file", type: path, default: "", help: "PEM certificates that clients' certificates are checked against." });
+export const scrapeClientCa: Key<string> = defineKey({ path: "scrape.tls.client_ca_file", type: path, default: "", help: "PEM file of the CA certificates that client certificates are verified against." });
 /** `scrape.tls.client_auth` */
 export const scrapeClientAuth: Key<ClientAuth | undefined> = defineKey<ClientAuth | undefined>({
   path: "scrape.tls.client_auth", type: oneOf(["none", "request", "require", "verify_if_given", "require_and_verify"]), default: undefined,
-  help: "Whether clients show a certificate. Unset: require_and_verify when client_ca_file is set, else none.",
+  help: "Whether clients must present a certificate. Unset: require_and_verify when client_ca_file is set, else none.",
 });
 
 /** All of the above. */

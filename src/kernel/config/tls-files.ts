@@ -55,7 +55,7 @@ function checkPair({ certFile, keyFile, cert, key }: Pair, readFile: (path: stri
     return [];
   } catch {
     // What OpenSSL says may quote the key.
-    return [wrong(certFile, `${cert} and ${key} are no certificate with its key`, "use PEM files that belong together.")];
+    return [wrong(certFile, `${cert} and ${key} are not a certificate and its key`, "use PEM files that belong together.")];
   }
 }
 

@@ -5,23 +5,23 @@ import type { Check } from "./load.ts";
 import { boolean, decimal, oneOf } from "./types.ts";
 
 /** `tracing.enabled` */
-export const tracingEnabled: Key<boolean> = defineKey({ path: "tracing.enabled", type: boolean, default: false, help: "Makes spans and exports them where otlp says: of each request, of each run of a collector, and of each call of a control plane. Log lines and records of a span carry its trace_id, histograms of runs and calls name the latest span of each bucket." });
+export const tracingEnabled: Key<boolean> = defineKey({ path: "tracing.enabled", type: boolean, default: false, help: "Creates spans for each request, each collector run and each call of a control plane, and exports them by OTLP. Log lines and records within a span carry its trace_id; histograms of runs and calls carry exemplars." });
 
 /** `tracing.sampler` */
 export const tracingSampler: Key<"always_on" | "always_off" | "traceidratio" | "parentbased_always_on" | "parentbased_traceidratio"> = defineKey({
   path: "tracing.sampler", type: oneOf(["always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_traceidratio"]), default: "parentbased_always_on",
-  fallbacks: [{ variable: "OTEL_TRACES_SAMPLER" }], help: "Which requests are traced, in OpenTelemetry's words.",
+  fallbacks: [{ variable: "OTEL_TRACES_SAMPLER" }], help: "Which requests are traced: OpenTelemetry's name of the sampler.",
 });
 
 /** `tracing.sampler_arg` */
 export const tracingSamplerArg: Key<number> = defineKey({
-  path: "tracing.sampler_arg", type: decimal(0, 1), default: 1, fallbacks: [{ variable: "OTEL_TRACES_SAMPLER_ARG" }], help: "Share of requests that the ratio samplers trace.",
+  path: "tracing.sampler_arg", type: decimal(0, 1), default: 1, fallbacks: [{ variable: "OTEL_TRACES_SAMPLER_ARG" }], help: "Fraction of requests that the ratio samplers trace.",
 });
 
 /** `tracing.remote_parent` */
 export const tracingRemoteParent: Key<"trust" | "link" | "ignore"> = defineKey({
   path: "tracing.remote_parent", type: oneOf(["trust", "link", "ignore"]), default: "trust",
-  help: "What the traceparent of a request counts: trust goes on with that trace and its decision, link begins one that points to it, ignore does neither.",
+  help: "How the traceparent header of a request is used: trust continues that trace and its sampling decision, link starts a new trace that links to it, ignore does neither.",
 });
 
 /** All of the above. */

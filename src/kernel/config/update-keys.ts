@@ -11,8 +11,8 @@ interface SelfVersionSection {
 
 /** `version_checks.self` */
 export const selfVersions: KeyGroup<SelfVersionSection> = defineKeyGroup<SelfVersionSection>("version_checks.self", {
-  enabled: { type: boolean, default: true, help: "Looks for newer releases of Steward where url says; a demo never does." },
-  url: { type: text, default: "", rule: optionally(httpUrl), help: "A release API that answers JSON with tag_name, e.g. https://api.github.com/repos/OWNER/NAME/releases/latest. Empty: nobody is asked." },
+  enabled: { type: boolean, default: true, help: "Checks url for newer releases of Steward. The demo never checks." },
+  url: { type: text, default: "", rule: optionally(httpUrl), help: "A release API that answers JSON with tag_name, e.g. https://api.github.com/repos/OWNER/NAME/releases/latest. Empty: no request is sent." },
 });
 
 /** All of the above. */

@@ -6,9 +6,9 @@ const MOST_SHOWN = 60;
 /** What the mistakes mean to somebody who wrote the file; others are told by the parser's name for them. */
 const MEANINGS: Readonly<Record<string, string>> = {
   BAD_INDENT: "this is indented unlike the lines it belongs to",
-  DUPLICATE_KEY: "this key stands twice",
-  TAB_AS_INDENT: "a tab stands where only spaces may",
-  MULTILINE_IMPLICIT_KEY: "a key must stand on one line, and a colon is followed by a space",
+  DUPLICATE_KEY: "this key occurs twice",
+  TAB_AS_INDENT: "a tab is used where only spaces are allowed",
+  MULTILINE_IMPLICIT_KEY: "a key must be on one line, and a colon must be followed by a space",
   BLOCK_AS_IMPLICIT_KEY: "a second colon in one line: put the value in quotes",
 };
 

@@ -52,7 +52,7 @@ export function createJobRun(type: AnyJobType, row: JobRow, deps: JobRunDeps): J
     if (!closed) timer ??= clock.timer(clock.monotonic() + PROGRESS_WRITE_MS, saveProgress);
   });
   const saveProgress = (): void => {
-    env.write((tx) => updateRunning(tx, id, progress.state)).catch((error: unknown) => log.warn("the progress of a job could not be stored", { job: id, error })).finally(() => {
+    env.write((tx) => updateRunning(tx, id, progress.state)).catch((error: unknown) => log.warn("cannot store the progress of a job", { job: id, error })).finally(() => {
       timer = undefined;
     });
   };

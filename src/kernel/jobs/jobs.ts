@@ -157,7 +157,7 @@ class EnvJobs implements Jobs {
     const enough = new AbortController();
     await Promise.race([ended, delay(clock, deadlineMs, enough.signal).catch(() => {})]);
     enough.abort();
-    for (const id of this.#runs.keys()) log.warn("a job did not stop in time; the next start goes on with it", { job: id });
+    for (const id of this.#runs.keys()) log.warn("a job did not stop in time; the next start resumes it", { job: id });
   }
 
   #launch(type: AnyJobType, row: JobRow): void {
@@ -170,7 +170,7 @@ class EnvJobs implements Jobs {
       unreadable = error;
     }
     const ended = (run === undefined ? this.#fail(row.id, unreadable) : this.#run(type, run)).catch((error: unknown) => {
-      this.#options.log.error("a job could not be brought to its end; the next start does", { job: row.id, error });
+      this.#options.log.error("cannot finish a job; the next start retries", { job: row.id, error });
     }).finally(() => {
       run?.close();
       this.#runs.delete(row.id);
@@ -180,7 +180,7 @@ class EnvJobs implements Jobs {
 
   async #run(type: AnyJobType, run: JobRun): Promise<void> {
     const { env, clock } = this.#options;
-    const begun = await this.#persist(run.id, "the start of a job could not be stored; trying again", (tx) => {
+    const begun = await this.#persist(run.id, "cannot store the start of a job; retrying", (tx) => {
       const row = tx.get(jobs, run.id);
       if (row === undefined || !isActive(row.status)) return false;
       const running: JobRow = { ...row, status: "running", startedAtMs: row.startedAtMs ?? notBefore(row, clock.now()), attempts: row.attempts + 1 };
@@ -216,7 +216,7 @@ class EnvJobs implements Jobs {
   // A store that cannot take the end of a job now takes it later; until then the job stays what it was. One that a cancel ended first
   // stays cancelled, and `ended` is not called.
   async #finish(id: string, fields: Partial<JobRow>, ended?: () => void): Promise<void> {
-    await this.#persist(id, "the end of a job could not be stored; trying again", (tx) => {
+    await this.#persist(id, "cannot store the end of a job; retrying", (tx) => {
       const row = tx.get(jobs, id);
       if (row === undefined || !isActive(row.status)) return;
       if (ended !== undefined) tx.after(ended);

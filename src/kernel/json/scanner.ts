@@ -79,7 +79,7 @@ export class JsonScanner {
       this.#afterValue(true);
     }
     const complete = this.#token === "none" && this.depth === 0 && (this.#expect === "end" || this.#concatenated);
-    if (!complete) throw brokenJson(offset, "it ends too early");
+    if (!complete) throw brokenJson(offset, "it is truncated");
     return number;
   }
 

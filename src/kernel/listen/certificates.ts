@@ -116,7 +116,7 @@ class WatchedPair implements Certificates {
     this.#refused = "";
     this.#lastReloadAt = this.#deps.clock.now();
     this.#loadedAt = this.#lastReloadAt;
-    this.#deps.log.info("another certificate is in use", { file: this.#files.certFile, not_after: pair.leaf.validToDate.toISOString() });
+    this.#deps.log.info("reloaded the certificate", { file: this.#files.certFile, not_after: pair.leaf.validToDate.toISOString() });
   }
 
   #report(reason: string, seen: string): void {
@@ -126,7 +126,7 @@ class WatchedPair implements Certificates {
     this.#lastFailure = reason;
     if (known) return;
     this.#failures += 1;
-    this.#deps.log.warn("the certificate's files cannot be used; the last good pair stays in use", { reason });
+    this.#deps.log.warn("cannot reload the certificate; the last good one stays in use", { reason });
   }
 }
 

@@ -52,13 +52,13 @@ export function createClientAuthorities(file: string, deps: { clock: Clock; log:
   const look = async (): Promise<void> => {
     try {
       const read = parseAuthorities(await readPlainFile(file), file);
-      if (text === undefined) deps.log.info("client certificates are checked again", { file });
+      if (text === undefined) deps.log.info("client certificates are accepted again", { file });
       text = read;
       lastReason = "";
     } catch (error) {
       text = undefined;
       const { message } = toStewardError(error);
-      if (message !== lastReason) deps.log.warn("the authorities of client certificates cannot be used; no client is let in", { reason: message });
+      if (message !== lastReason) deps.log.warn("cannot use the CA file of client certificates; all clients are refused", { reason: message });
       lastReason = message;
     }
   };
@@ -84,6 +84,6 @@ function parseAuthorities(text: string, file: string): string {
     createSecureContext({ ca: text });
     return text;
   } catch {
-    throw new StewardError("invalid", `${file} holds no whole certificate of an authority`, { rule: "client_ca", remedy: "put the PEM certificates of the authorities there that sign clients' certificates" });
+    throw new StewardError("invalid", `${file} contains no complete CA certificate`, { rule: "client_ca", remedy: "put the PEM certificates of the CAs that sign client certificates there" });
   }
 }

@@ -41,7 +41,7 @@ export function parsePair(texts: PairTexts, files: TlsFiles): KeyPair {
     createSecureContext({ ...texts, minVersion: "TLSv1.2" });
     return { leaf, texts };
   } catch {
-    throw refused(`${files.certFile} and ${files.keyFile} are too weak, or of a kind that TLS does not take`);
+    throw refused(`${files.certFile} and ${files.keyFile} are too weak, or of a type that TLS does not support`);
   }
 }
 
@@ -51,7 +51,7 @@ function parseChain(text: string, file: string): X509Certificate {
   const blocks = text.match(/-----BEGIN (X509 )?CERTIFICATE-----[^-]*-----END \1?CERTIFICATE-----/g) ?? [];
   const chain = blocks.length === begun ? blocks.map(parseCertificate) : [undefined];
   const [leaf] = chain;
-  if (leaf === undefined || chain.includes(undefined)) throw refused(`${file} holds no whole certificate, or a part of one`);
+  if (leaf === undefined || chain.includes(undefined)) throw refused(`${file} contains no complete certificate`);
   return leaf;
 }
 
@@ -67,7 +67,7 @@ function parseKey(text: string, file: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    throw refused(`${file} holds no private key that can be read without a passphrase`);
+    throw refused(`${file} contains no private key that is readable without a passphrase`);
   }
 }
 
@@ -76,7 +76,7 @@ export async function readPlainFile(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size } = await file.stat().then((stat) => (stat.isFile() ? stat : { size: Infinity }));
-    if (size > LARGEST_BYTES) throw refused(`${path} is no plain file of at most 1 MiB`);
+    if (size > LARGEST_BYTES) throw refused(`${path} is not a regular file of at most 1 MiB`);
     return await file.readFile("utf8");
   } catch (error) {
     if (error instanceof StewardError) throw error;
@@ -85,6 +85,6 @@ export async function readPlainFile(path: string): Promise<string> {
 }
 
 function refused(message: string): StewardError {
-  const remedy = "put a PEM certificate chain and its unencrypted key there, readable for Steward";
+  const remedy = "put a PEM certificate chain and its unencrypted key there, readable by Steward";
   return new StewardError("invalid", `${message}; ${remedy}`, { rule: "tls_pair", remedy });
 }

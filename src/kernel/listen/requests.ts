@@ -204,7 +204,7 @@ async function handle(exchange: Exchange, expired: AbortSignal | undefined, { ca
   try {
     if (!exchange.over) await options.handle(request, response, { share, body, expired });
   } catch (error) {
-    log.error("a request failed", { method: request.method, path: request.url, error });
+    log.error("request failed", { method: request.method, path: request.url, error });
     refuse(request, response, 500, "internal error");
   } finally {
     body.release();

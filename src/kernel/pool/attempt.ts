@@ -36,7 +36,7 @@ export function startAttempt(piscina: Piscina, clock: Clock, work: { file: strin
   const end = piscina.run(message, { signal: killer.signal, transferList: [...work.transfer] })
     .then((reply: unknown): AttemptEnd => ({ kind: "reply", reply: reply as AttemptReply }), describeFailure)
     .finally(() => timer?.[Symbol.dispose]());
-  const kill = (): void => killer.abort(new StewardError("internal", "the worker thread was ended"));
+  const kill = (): void => killer.abort(new StewardError("internal", "the worker thread was terminated"));
   return {
     words, end, kill,
     cancel() {

@@ -101,7 +101,7 @@ class Run {
           recording.cancel();
         }
       } catch (error) {
-        log.warn("this process could not be profiled", { error: toStewardError(error) });
+        log.warn("profiling this process failed", { error: toStewardError(error) });
         await this.#waitedFor(this.#options.uploadRateMs);
       }
     }
@@ -118,7 +118,7 @@ class Run {
       (error: unknown) => {
         const errorClass = uploadClassOf(error);
         this.#books.enter(clock.monotonic() - beganMs, errorClass);
-        if (!signal.aborted) log.warn("a profile could not be delivered", { class: errorClass });
+        if (!signal.aborted) log.warn("uploading a profile failed", { class: errorClass });
       },
     ).finally(() => this.#uploads.delete(sending));
     this.#uploads.add(sending);
@@ -131,13 +131,13 @@ class Run {
     const credentials = new Credentials(target, reload);
     while (await this.#waitedFor(reload.everyMs)) {
       const look = await credentials.look();
-      if (look.kind === "unusable") this.#deps.log.warn("credentials for profiles cannot be used; the last good ones stay in use", { reason: look.reason });
+      if (look.kind === "unusable") this.#deps.log.warn("cannot reload the credentials of the profiler; the last good ones stay in use", { reason: look.reason });
       if (look.kind !== "changed" || this.#ending.signal.aborted) continue;
       const old = this.#uploader;
       this.#uploader = createUploader(this.#deps, look.target);
       await Promise.all(this.#uploads);
       await old.close();
-      this.#deps.log.info("other credentials are used for profiles");
+      this.#deps.log.info("reloaded the credentials of the profiler");
     }
   }
 

@@ -120,7 +120,7 @@ class StoredSettings implements Settings {
       try {
         seen(names);
       } catch (error) {
-        this.#deps.log.error("who watches settings failed", { scope, error });
+        this.#deps.log.error("a watcher of settings failed", { scope, error });
       }
     }
   }
@@ -141,7 +141,7 @@ function readStored(rows: readonly (readonly [path: string, value: unknown])[], 
     const key = schema.find((candidate) => candidate.path === path && candidate.owner === "runtime");
     // Another version's setting stays for the day it is back.
     if (key === undefined) continue;
-    const value = readValue(key, given, (text) => log?.warn("a stored setting is not accepted and counts as not set", { setting: path, reason: text }));
+    const value = readValue(key, given, (text) => log?.warn("a stored setting is invalid and is ignored", { setting: path, reason: text }));
     if (value !== undefined) stored.set(path, value);
   }
   return stored;

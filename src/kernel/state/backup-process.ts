@@ -31,5 +31,5 @@ async function test(target: string, manifest: BackupManifest): Promise<void> {
   const problems = checks.flatMap(({ problems: found }) => found);
   if (checks.length !== manifest.stores.length) problems.push(`${target} holds ${checks.length} stores instead of ${manifest.stores.length}`);
   const [first] = problems;
-  if (first !== undefined) throw new StewardError("corrupt", `the backup in ${target} cannot be restored: ${first}`, { remedy: "look after its disk; the next backup is made anew" });
+  if (first !== undefined) throw new StewardError("corrupt", `the backup in ${target} cannot be restored: ${first}`, { remedy: "check its disk; the next backup is a new one" });
 }

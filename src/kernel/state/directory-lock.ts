@@ -79,7 +79,7 @@ function makePrivate(directory: string): string | undefined {
   } catch (error) {
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     const mode = (statSync(directory).mode & 0o777).toString(8).padStart(4, "0");
-    return `the state folder ${directory} belongs to another user and keeps its mode ${mode}; whoever may write to it may take files away`;
+    return `the state folder ${directory} belongs to another user and keeps its mode ${mode}; everyone who can write to it can delete its files`;
   }
 }
 
@@ -99,7 +99,7 @@ function meaningOf(code: string): readonly [why: string, remedy: string] {
     case "ENOTDIR": return ["it, or a part of its path, is a file", elsewhere];
     case "EROFS": return ["its disk is mounted read-only", `mount it writable, or ${elsewhere}`];
     case "ENOSPC": case "EDQUOT": return ["its disk is full", `free space, or ${elsewhere}`];
-    default: return ["no folder can be made there", elsewhere];
+    default: return ["no folder can be created there", elsewhere];
   }
 }
 
@@ -125,7 +125,7 @@ function takeFile(directory: string): DatabaseSync {
   } catch (error) {
     const code = (error as { errcode?: number }).errcode;
     if (code === SQLITE_BUSY) throw inUse(directory, readHolder(directory));
-    throw error instanceof StewardError ? error : new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "see that its file system has locks (a share of a NAS may not), or choose another folder with state.directory", cause: error });
+    throw error instanceof StewardError ? error : new StewardError("denied", `the state folder ${directory} cannot be locked`, { remedy: "use a file system with file locks (a NAS share may have none), or choose another folder with state.directory", cause: error });
   }
 }
 

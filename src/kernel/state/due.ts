@@ -264,8 +264,8 @@ class Runner {
   #complain(thrown: unknown): void {
     if (this.#stop.signal.aborted) return;
     const error = thrown instanceof Error ? thrown : toStewardError(thrown);
-    this.#trouble = `timers that are due could not be handled: ${ownWords(error)}`;
-    this.#deps.log.warn("timers that are due could not be handled", { name: this.#deps.name, error, waiting: this.#aside.size });
+    this.#trouble = `due timers could not be processed: ${ownWords(error)}`;
+    this.#deps.log.warn("due timers could not be processed", { name: this.#deps.name, error, waiting: this.#aside.size });
   }
 
   #arm(nextMs: number): void {

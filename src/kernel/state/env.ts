@@ -132,7 +132,7 @@ class FileEnv implements Env {
       if (this.#recovery.failure !== undefined) throw this.#recovery.failure;
       await file.transact(() => removeHouse(file, OPEN_MARKER));
     } catch (error) {
-      this.#deps.log.warn("the end of a store could not be marked; the next start checks it as after a crash", { error, path: file.path });
+      this.#deps.log.warn("cannot mark the store as closed; the next start checks it as after a crash", { error, path: file.path });
     }
     await file.close();
     this.#deps.closed();
@@ -165,8 +165,8 @@ class FileEnv implements Env {
   #lost(): StewardError | undefined {
     const { file, log } = this.#deps;
     const error = file.lost();
-    if (error !== undefined && !this.#saidLost) log.error("the file of a store is gone or changed; writes are refused", { error, path: file.path, remedy: error.remedy });
-    if (error === undefined && this.#saidLost) log.info("the file of a store is in its place again; writes are accepted", { path: file.path });
+    if (error !== undefined && !this.#saidLost) log.error("the store file is missing or was replaced; writes are refused", { error, path: file.path, remedy: error.remedy });
+    if (error === undefined && this.#saidLost) log.info("the store file is back; writes are accepted", { path: file.path });
     this.#saidLost = error !== undefined;
     return error;
   }

@@ -117,7 +117,7 @@ export function storeNames(directory: string): string[] {
 export function placesElsewhere(names: readonly string[], elsewhere: readonly StorePlace[]): StorePlace[] {
   const there = elsewhere.filter(({ directory, name }) => existsSync(join(directory, `${name}.mdb`)));
   const taken = there.find(({ name }) => names.includes(name));
-  if (taken !== undefined) throw new StewardError("conflict", `${join(taken.directory, `${taken.name}.mdb`)} has the name of a store in the state folder`, { rule: "one file for each name in a backup", remedy: "give it another name, or move the file that is no longer used away" });
+  if (taken !== undefined) throw new StewardError("conflict", `${join(taken.directory, `${taken.name}.mdb`)} has the name of a store in the state folder`, { rule: "one file for each name in a backup", remedy: "give it another name, or move the unused file away" });
   return there;
 }
 
@@ -160,7 +160,7 @@ async function pinTogether(sources: readonly Source[], clock: Clock, signal: Abo
     for (const state of states) state.done();
     await setTimeout(1); // LMDB's wrapper gives a new snapshot only in a later turn
   }
-  throw new StewardError("exhausted", "the stores are written to without a pause, so no common moment was found", { remedy: "try again when less is going on" });
+  throw new StewardError("exhausted", "the stores are written to continuously, so no consistent point in time was found", { remedy: "retry when fewer writes are made" });
 }
 
 function lastCommit({ root }: Source): number {

@@ -90,8 +90,8 @@ async function checkStore(directory: string, name: string, { spec, manifest }: A
     if (identity.name !== name) problems.push(`${path} is the store ${identity.name}`);
     if (identity.format > FORMAT || (spec !== undefined && identity.schema > spec.schema)) problems.push(`its schema ${identity.schema} is newer than this Steward reads; run Steward ${identity.writer ?? "(newer)"} or newer`);
     if (!house.closed()) notes.push("was not closed cleanly");
-    if (spec === undefined) notes.push("no store of this Steward; its indexes were not held against its rows");
-    else if (identity.schema < spec.schema || house.migration() !== undefined) notes.push(`schema ${identity.schema} will be brought to ${spec.schema} at the next start`);
+    if (spec === undefined) notes.push("no store of this Steward; its indexes were not compared with its rows");
+    else if (identity.schema < spec.schema || house.migration() !== undefined) notes.push(`schema ${identity.schema} will be migrated to ${spec.schema} at the next start`);
   } catch (error) {
     problems.push(errorWithRemedy(toStewardError(error)));
   }
@@ -108,7 +108,7 @@ function readManifest(directory: string): BackupManifest | undefined {
   } catch {
     // told below
   }
-  throw new StewardError("corrupt", `${path} is no manifest of a backup`, { remedy: "restore another backup, or take the file away to check the stores alone" });
+  throw new StewardError("corrupt", `${path} is no manifest of a backup`, { remedy: "restore another backup, or remove the file to check only the stores" });
 }
 
 async function manifestProblems(path: string, name: string, manifest: BackupManifest | undefined): Promise<string[]> {

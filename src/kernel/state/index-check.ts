@@ -52,7 +52,7 @@ export function createIndexCheck(tables: readonly AnyTable[]): IndexCheck {
       sum.difference = (sum.difference - mixed(key, value)) % SUM_RANGE;
     },
     problems: () => [...sums.values()].filter(({ expected, found, difference }) => expected !== found || difference !== 0)
-      .map(({ name, expected, found }) => (expected === found ? `${name} leads to other rows than it should` : `${name} has ${found} entries and should have ${expected}`)),
+      .map(({ name, expected, found }) => (expected === found ? `${name} points to wrong rows` : `${name} has ${found} entries and should have ${expected}`)),
   };
 }
 

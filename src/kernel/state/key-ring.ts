@@ -158,7 +158,7 @@ class Ring implements KeyRing {
     checkLength(rootKey);
     const current = this.#unwrap(rootKey, row.keys);
     const keys = current ?? (row.next === undefined ? undefined : this.#unwrap(rootKey, row.next));
-    if (keys === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that it was sealed with" });
+    if (keys === undefined) throw new StewardError("denied", `this is not the root key of the store ${this.#name}`, { rule: "root key", remedy: "give the root key that the store was sealed with" });
     this.seal();
     this.#use({ root: Uint8Array.from(rootKey), next: undefined, replacing: current === undefined || row.replacing === true, keys });
     this.writes = writes;
@@ -195,7 +195,7 @@ class Ring implements KeyRing {
   encrypt(store: string, key: Uint8Array, value: Uint8Array): Uint8Array {
     const dataKey = this.#content?.keys.get(this.#current);
     if (dataKey === undefined) throw this.#isSealed();
-    if (this.writes >= MOST_WRITES) throw new StewardError("exhausted", `the data key of the store ${this.#name} has encrypted all it may`, { rule: "data key", remedy: "rotate its data key" });
+    if (this.writes >= MOST_WRITES) throw new StewardError("exhausted", `the data key of the store ${this.#name} has reached its limit of encryptions`, { rule: "data key", remedy: "rotate its data key" });
     this.writes += 1;
     const id = Buffer.allocUnsafe(ID_BYTES);
     id.writeUInt32LE(this.#current);
@@ -243,7 +243,7 @@ class Ring implements KeyRing {
 
   #withNewKey({ keys }: Content, nowMs: number): ReadonlyMap<number, DataKey> {
     if (keys.size >= MAX_DATA_KEYS) {
-      throw new StewardError("exhausted", `the store ${this.#name} holds ${keys.size} data keys, the most there may be`, { rule: "data keys", remedy: "wait until the rows of the older ones are encrypted anew" });
+      throw new StewardError("exhausted", `the store ${this.#name} holds ${keys.size} data keys, the maximum`, { rule: "data keys", remedy: "wait until the rows of the older ones are re-encrypted" });
     }
     return new Map(keys).set(this.#current + 1, ready(randomFillSync(new Uint8Array(KEY_BYTES)), nowMs));
   }

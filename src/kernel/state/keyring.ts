@@ -74,7 +74,7 @@ export function createKeyring({ file, ring, queue, clock, log, sealed }: Keyring
     worn() {
       if (ring.sealed || rotating || ring.writes < RETIRE_WRITES) return;
       rotating = true;
-      rotate().catch((thrown: unknown) => log.error("a data key is due for retirement and could not be replaced", { error: toStewardError(thrown) })).finally(() => (rotating = false));
+      rotate().catch((thrown: unknown) => log.error("replacing a data key that is due for rotation failed", { error: toStewardError(thrown) })).finally(() => (rotating = false));
     },
   };
 }

@@ -27,7 +27,7 @@ export function knownStores(directory: string): KnownStores {
     remember(name) {
       if (existsSync(join(directory, FOLDER, name))) return;
       mkdirSync(join(directory, FOLDER), { mode: 0o700, recursive: true });
-      writeDurably(join(directory, FOLDER, name), `Steward made the store ${name}.mdb in this state folder. While this file exists, a missing ${name}.mdb is an error.\n`);
+      writeDurably(join(directory, FOLDER, name), `Steward created the store ${name}.mdb in this state folder. While this file exists, a missing ${name}.mdb is an error.\n`);
       for (const folder of [join(directory, FOLDER), directory]) syncFolder(folder);
     },
   };

@@ -116,7 +116,7 @@ export function openLmdbFile(path: string, { tables, ring, maxBytes }: { readonl
   const options = { path, noSubdir: true, mapSize: maxBytes + MAP_MARGIN_BYTES, overlappingSync: false, eventTurnBatching: false, txnStartThreshold: 1, encoding: "binary", keyEncoding: "binary", maxDbs: checks.size + FOREIGN_STORES } as const;
   let root: RootDatabase<Buffer, Uint8Array> | undefined = open<Buffer, Uint8Array>(options);
   const opened = (): RootDatabase<Buffer, Uint8Array> => {
-    if (root === undefined) throw new StewardError("not_ready", `${path} is closed after a failed write`, { remedy: "try again; Steward opens it again by itself", retryAfterMs: 1_000 });
+    if (root === undefined) throw new StewardError("not_ready", `${path} is closed after a failed write`, { remedy: "retry; Steward reopens it automatically", retryAfterMs: 1_000 });
     return root;
   };
   const databases = (from: RootDatabase<Buffer, Uint8Array>): Database<Buffer, Uint8Array>[] => [...checks.keys()].map((name) => from.openDB<Buffer, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }));
@@ -221,13 +221,13 @@ export function lmdbError(cause: unknown, path: string): StewardError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const fault = diskFaultOf(cause);
   if (fault?.kind === "full" || /MDB_MAP_FULL/.test(text) || (/Input\/output error/i.test(text) && isFull(path))) {
-    return new StewardError("disk_full", `no room to write ${path}`, { remedy: "free space on its disk", cause });
+    return new StewardError("disk_full", `no space to write ${path}`, { remedy: "free space on its disk", cause });
   }
   if (fault !== undefined) {
-    return new StewardError("not_ready", `${path} takes no writes: ${fault.why}`, { rule: DISK, remedy: fault.remedy, retryAfterMs: 1_000, cause });
+    return new StewardError("not_ready", `${path} accepts no writes: ${fault.why}`, { rule: DISK, remedy: fault.remedy, retryAfterMs: 1_000, cause });
   }
   if (/MDB_PANIC/.test(text)) {
-    return new StewardError("not_ready", `${path} cannot be used: LMDB gave its environment up after a failed write`, { rule: DISK, remedy: "try again; Steward opens it again by itself", retryAfterMs: 1_000, cause });
+    return new StewardError("not_ready", `${path} cannot be used: LMDB invalidated its environment after a failed write`, { rule: DISK, remedy: "retry; Steward reopens it automatically", retryAfterMs: 1_000, cause });
   }
   if (/MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|BAD_TXN|PROBLEM|VERSION_MISMATCH)/.test(text)) {
     return new StewardError("corrupt", `${path} is damaged`, { remedy: "stop Steward and restore a backup (docs/recovery.md)", cause });

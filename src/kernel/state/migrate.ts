@@ -30,7 +30,7 @@ export function migrationsFor(path: string, spec: Pick<EnvSpec, "schema" | "migr
     const found = (spec.migrations ?? []).filter((migration) => migration.from === from);
     assert(found.length <= 1, `one migration leads from schema ${from}`);
     if (found[0] !== undefined) return found[0];
-    throw new StewardError("unsupported", `${path} has schema ${identity.schema}; this Steward reads schema ${spec.schema} and knows no way from ${from} to ${from + 1}`, {
+    throw new StewardError("unsupported", `${path} has schema ${identity.schema}; this Steward reads schema ${spec.schema} and has no migration from ${from} to ${from + 1}`, {
       rule: "schema", remedy: `run ${identity.writer === undefined ? "the older Steward that wrote it" : `Steward ${identity.writer}, which wrote it`}, or move the file away`,
     });
   });
@@ -40,7 +40,7 @@ export function migrationsFor(path: string, spec: Pick<EnvSpec, "schema" | "migr
 export async function migrate(deps: MigrateDeps, name: string, migrations: readonly Migration[], unfinished: MigrationRow | undefined): Promise<void> {
   for (const [at, migration] of migrations.entries()) {
     const to = migration.from + 1;
-    deps.log.info("a store is brought to a newer schema", { from: migration.from, to, resumed: at === 0 && unfinished !== undefined });
+    deps.log.info("migrating a store to a newer schema", { from: migration.from, to, resumed: at === 0 && unfinished !== undefined });
     let cursor = at === 0 ? unfinished?.cursor : undefined;
     let chunks = 0;
     do {
@@ -49,7 +49,7 @@ export async function migrate(deps: MigrateDeps, name: string, migrations: reado
       chunks += 1;
       await setImmediate();
     } while (cursor !== undefined);
-    deps.log.info("a store has reached a newer schema", { schema: to, chunks });
+    deps.log.info("migrated a store to a newer schema", { schema: to, chunks });
   }
 }
 

@@ -93,7 +93,7 @@ class Keeper {
       const error = toStewardError(thrown);
       this.#retryAtMs = clock.monotonic() + RETRY_MS;
       this.#failure = `the last backup failed: ${ownWords(error)}`;
-      log.warn("a backup failed and is tried again in an hour", { error, directory: this.#options.target });
+      log.warn("the backup failed; the next attempt is in one hour", { error, directory: this.#options.target });
     }
   }
 
@@ -118,7 +118,7 @@ class Keeper {
     try {
       const { stores: made } = await run({ directory, target: join(target, name), derived, elsewhere, version }, signal);
       const removed = await removeOldest(target, { keep, fresh: name, nowMs: clock.now() });
-      log.info("a backup was made and tested", { path: join(target, name), stores: made.length, bytes: made.reduce((sum, { bytes }) => sum + bytes, 0), removed: removed.length });
+      log.info("backup made and verified", { path: join(target, name), stores: made.length, bytes: made.reduce((sum, { bytes }) => sum + bytes, 0), removed: removed.length });
     } catch (error) {
       await rm(join(target, name), { recursive: true, force: true });
       throw error;
@@ -129,5 +129,5 @@ class Keeper {
 function checkRoom(target: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(target);
   if (bavail * bsize >= bytes * 1.1 + SPARE_BYTES) return;
-  throw new StewardError("disk_full", `${target} has no room for a backup of ${bytes} bytes`, { rule: "room for a backup", remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory" });
+  throw new StewardError("disk_full", `${target} has no space for a backup of ${bytes} bytes`, { rule: "space for a backup", remedy: "lower state.backup.keep, or name a folder on a larger disk in state.backup.directory" });
 }

@@ -83,7 +83,7 @@ export class Recovery {
       await this.#fail(toStewardError(thrown));
       return there ? "adopt" : "refused";
     }
-    if (there) log.warn("a write failed once; the store was checked, reopened and has it now", { reason: group.error.message, path: file.path });
+    if (there) log.warn("a write failed; the store was checked and reopened, and contains the write", { reason: group.error.message, path: file.path });
     return there ? "stored" : "refused";
   }
 
@@ -126,11 +126,11 @@ export class Recovery {
 
   async #fail(error: StewardError): Promise<void> {
     const { clock, log, file } = this.#deps;
-    if (this.failure?.message !== error.message) log.error("the store takes no writes", { reason: error.message, remedy: error.remedy, path: file.path, ...(error.code === "internal" ? { error } : {}) });
+    if (this.failure?.message !== error.message) log.error("the store accepts no writes", { reason: error.message, remedy: error.remedy, path: file.path, ...(error.code === "internal" ? { error } : {}) });
     this.failure = error;
     if (error.code === "corrupt" || this.#stopped) return; // a damaged file needs a person
     // LMDB serves no readers in an environment that it gave up.
-    if (!this.#fresh) await this.#reopen().catch((thrown: unknown) => log.debug("the store could not be reopened", { reason: toStewardError(thrown).message, path: file.path }));
+    if (!this.#fresh) await this.#reopen().catch((thrown: unknown) => log.debug("reopening the store failed", { reason: toStewardError(thrown).message, path: file.path }));
     this.#timer = clock.timer(clock.monotonic() + this.#retryMs, () => {
       this.#attempt = this.#tryAgain();
     });
@@ -147,7 +147,7 @@ export class Recovery {
       await this.#probe();
       this.failure = undefined;
       this.#retryMs = FIRST_RETRY_MS;
-      log.info("the store takes writes again: it was checked and reopened", { path: file.path });
+      log.info("the store accepts writes again: it was checked and reopened", { path: file.path });
     } catch (thrown) {
       await this.#fail(toStewardError(thrown));
     }

@@ -46,7 +46,7 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       state = "ready";
     } catch (error) {
       state = "released";
-      log.warn("no room can be kept for a full disk", { error: toStewardError(error), path });
+      log.warn("cannot reserve disk space for urgent writes", { error: toStewardError(error), path });
     }
   };
   return {
@@ -55,7 +55,7 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
     },
     release() {
       if (bytes === 0 || state !== "ready") return false;
-      log.error("the disk is full: only urgent changes and deletions are stored until there is room", { path, freedBytes: bytes });
+      log.error("the disk is full: only urgent changes and deletions are stored until space is free", { path, freedBytes: bytes });
       rmSync(path, { force: true });
       state = "released";
       return true;
@@ -64,9 +64,9 @@ export function createReserve({ directory, bytes, clock, log }: ReserveOptions):
       if (state === "ready") return undefined;
       if (state === "released" && clock.monotonic() >= lookAt) {
         lookAt = clock.monotonic() + LOOK_EVERY_MS;
-        if (hasRoom(directory, 2 * bytes)) void fill().then(() => state === "ready" && log.info("the disk has room again", { path }));
+        if (hasRoom(directory, 2 * bytes)) void fill().then(() => state === "ready" && log.info("the disk has free space again", { path }));
       }
-      return new StewardError("disk_full", `the disk of ${directory} is full`, { rule: "reserve", remedy: "free space on it; Steward goes on by itself" });
+      return new StewardError("disk_full", `the disk of ${directory} is full`, { rule: "reserve", remedy: "free space on it; Steward recovers by itself" });
     },
   };
 }

@@ -97,7 +97,7 @@ function remember(known: KnownStores | undefined, name: string, log: Log): void 
   try {
     known?.remember(name);
   } catch (error) {
-    log.warn("the state folder cannot remember this store: were its file lost, the next start would make an empty one", { error });
+    log.warn("cannot record this store in the state folder; if its file is lost, the next start creates an empty store", { error });
   }
 }
 
@@ -118,7 +118,7 @@ async function openEnv(spec: Spec, options: Opening): Promise<Env> {
   const { file, rows } = await openExisting(path, spec, opening).catch(async (error: unknown) => {
     if (!(error instanceof StewardError)) throw unreadable(path, error);
     if (!spec.derived || (error.code !== "corrupt" && error.code !== "unsupported")) throw error;
-    log.warn("a derived store is made anew", { reason: error.message });
+    log.warn("recreating a derived store", { reason: error.message });
     removeFile(path);
     await createFile(path, spec, options);
     return openExisting(path, spec, opening);
@@ -158,7 +158,7 @@ async function inspect(path: string, { log, wholeWalkBytes = WHOLE_WALK_BYTES }:
   }
   const house = createHouseReader();
   const report = await verifyFile(path, { visit: house.visit });
-  if (!house.closed()) log.warn("was not closed cleanly; the whole file was checked and is sound", { pages: report.pages });
+  if (!house.closed()) log.warn("the store was not closed cleanly; a full check found no damage", { pages: report.pages });
   return { report, house };
 }
 

@@ -149,7 +149,7 @@ export interface KeyringStatus {
   readonly sealed: boolean;
   /** Data keys, of which the newest encrypts. */
   readonly keys: number;
-  /** What that one encrypted; after a restart up to 65,536 too many. */
+  /** What that one encrypted; after a restart up to 65,536 too high. */
   readonly writes: number;
   /** Its number, which grows by one with each; 0 while sealed. */
   readonly term: number;

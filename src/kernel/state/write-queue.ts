@@ -325,7 +325,7 @@ export class WriteQueue {
   /** The file has a group that was refused, since nobody could know: memory follows the file. */
   #adopt(group: Group): void {
     const { log, file } = this.#deps;
-    log.warn("a write that was refused is in the file after all", { path: file.path, changes: group.done.length });
+    log.warn("a write reported as failed was stored after all", { path: file.path, changes: group.done.length });
     for (const [name, rows] of group.rows) this.#rows.set(name, rows);
     for (const { effects } of group.done) for (const effect of effects) this.#runEffect(effect);
   }
@@ -364,7 +364,7 @@ export class WriteQueue {
     try {
       effect();
     } catch (error) {
-      this.#deps.log.error("an effect after a write failed", { error, path: this.#deps.file.path });
+      this.#deps.log.error("a callback after a write failed", { error, path: this.#deps.file.path });
     }
   }
 
@@ -376,7 +376,7 @@ export class WriteQueue {
     this.#unstored.clear();
     // A lost file is looked at anew each time; after a recovery two writes have just shown whether the file takes them.
     this.#failure = recovery !== undefined || error.rule === STORE_FILE ? undefined : error;
-    log.error("a write could not be stored", { ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }), path: file.path, changes: group.done.length + behind.length });
+    log.error("a write failed", { ...(EXPECTED.has(error.code) ? { reason: error.message } : { error }), path: file.path, changes: group.done.length + behind.length });
     const shortage = reserve.shortage();
     this.#short = shortage !== undefined;
     const again: Pending[] = [];
@@ -404,7 +404,7 @@ export class WriteQueue {
       throw lmdbError(error, file.path);
     }
     if (size.fileBytes < maxBytes || size.usedBytes < maxBytes * USABLE_SHARE) return undefined;
-    return new StewardError("disk_full", `${file.path} has reached its ceiling of ${maxBytes} bytes`, { rule: "maxBytes", remedy: "raise the ceiling or delete what is no longer needed" });
+    return new StewardError("disk_full", `${file.path} has reached its limit of ${maxBytes} bytes`, { rule: "maxBytes", remedy: "raise the limit or delete data that is no longer needed" });
   }
 
   #forgetReaders(): void {
@@ -415,7 +415,7 @@ export class WriteQueue {
   }
 
   #exhausted(): StewardError {
-    return new StewardError("exhausted", `more changes wait for ${this.#deps.file.path} than it can store`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
+    return new StewardError("exhausted", `the write queue of ${this.#deps.file.path} is full`, { rule: "write queue", remedy: "try again later", retryAfterMs: QUEUE_WAIT_MS });
   }
 }
 

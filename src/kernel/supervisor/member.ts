@@ -72,7 +72,7 @@ export class Member {
   /** Stops for good. Never rejects. `capMs` bounds this component alone. */
   async stop(deadline: Deadline, capMs: number): Promise<StopOutcome> {
     this.#attempt += 1;
-    this.#ending.abort(new StewardError("cancelled", "the process stops"));
+    this.#ending.abort(new StewardError("cancelled", "the process is stopping"));
     if (this.#phase === "idle") this.#enter("stopped");
     if (this.#phase === "stopped") return "stopped";
     this.#enter("stopping");
@@ -142,7 +142,7 @@ export class Member {
       this.#crashes += 1;
       const waitMs = this.#breaker.crashed(this.#deps.clock.monotonic());
       const reason = ownWords(error);
-      this.#deps.log.error(waitMs === undefined ? "component failed and stays down" : "component failed and is restarted", { name: this.component.name, waitMs, error });
+      this.#deps.log.error(waitMs === undefined ? "component failed and is not restarted" : "component failed; restarting it", { name: this.component.name, waitMs, error });
       this.#move("degraded", reason);
       await this.#clean();
       if (this.#ending.signal.aborted) return;

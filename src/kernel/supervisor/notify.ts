@@ -51,7 +51,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   let last: Promise<void> = Promise.resolve();
   const send = (...assignments: string[]): Promise<void> => {
     last = last.then(() => sendNow(assignments, AbortSignal.timeout(SEND_MS))).catch((error: unknown) => {
-      if (!warned) log.warn("systemd could not be told", { assignments: assignments.join(" "), error });
+      if (!warned) log.warn("cannot notify systemd", { assignments: assignments.join(" "), error });
       warned = true;
     });
     return last;

@@ -26,7 +26,7 @@ export async function startOrRefuse<T>(name: string, { start, signal, log }: { r
     if (signal.aborted || ENDS_START.has(error.code) || error.rule === DISK) throw thrown;
     const remedy = error.remedy ?? LOOK;
     const why = error.code === "internal" ? { error } : { reason: error.message };
-    log.error("the service refuses all requests: its stored data cannot be used; the other services run", { service: name, ...why, remedy });
+    log.error("the service refuses all requests because its stored data cannot be used; the other services run", { service: name, ...why, remedy });
     return { refusal: new StewardError("not_ready", `${name} is out of service: ${ownWords(thrown)}`, { rule: "refusing", remedy, cause: thrown }) };
   }
 }

@@ -130,7 +130,7 @@ export class ScheduleRunner {
       const error = toStewardError(stop.signal.aborted ? stop.signal.reason : thrown);
       outcome = error.code === "cancelled" && stop.signal.aborted ? "cancelled" : "failed";
       reason = error.message;
-      if (outcome === "failed") log.warn("a scheduled run failed", { name, error });
+      if (outcome === "failed") log.warn("scheduled run failed", { name, error });
     } finally {
       limit[Symbol.dispose]();
     }

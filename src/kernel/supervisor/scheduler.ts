@@ -70,7 +70,7 @@ export function createScheduler(deps: SchedulerDeps, options: SchedulerOptions):
     },
     async stop(deadlineMs) {
       started = false;
-      const ended = Promise.all([...runners.values()].map((runner) => runner.end("the process stops")));
+      const ended = Promise.all([...runners.values()].map((runner) => runner.end("the process is stopping")));
       // A run that does not heed its signal is left behind; whoever stops the process sees the component late.
       await createDeadline(deps.clock, deadlineMs).wait(ended);
     },

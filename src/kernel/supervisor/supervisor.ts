@@ -58,7 +58,7 @@ class HouseSupervisor implements Supervisor {
       if (this.#stopping === undefined) await this.stop(UNDO_MS);
       throw error;
     }
-    if (this.#isStopping()) throw new StewardError("cancelled", "the process stops");
+    if (this.#isStopping()) throw new StewardError("cancelled", "the process is stopping");
     this.#life = "running";
   }
 
@@ -94,7 +94,7 @@ class HouseSupervisor implements Supervisor {
   }
 
   async #startMember(member: Member): Promise<void> {
-    if (this.#isStopping()) throw new StewardError("cancelled", "the process stops");
+    if (this.#isStopping()) throw new StewardError("cancelled", "the process is stopping");
     const { name, needs, readiness } = member.component;
     const missing = needs.filter((need) => this.#members.some((other) => other.component.name === need && other.phase !== "ready"));
     if (missing.length > 0) {

@@ -39,7 +39,7 @@ export class DeliveryLog {
 
   /** A sentence for each signal in an outage. */
   failing(): string[] {
-    return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} are not delivered (${this.#told[signal].errorClass})`);
+    return signals.filter((signal) => this.#told[signal].consecutive >= FAILING).map((signal) => `${signal} export is failing (${this.#told[signal].errorClass})`);
   }
 
   /** Lines that were not written while an outage lasted. */
@@ -61,7 +61,7 @@ export class DeliveryLog {
     told.consecutive = now.consecutiveFailures;
     told.lost = now.itemsLost;
     if (wasFailing && now.consecutiveFailures === 0) {
-      this.#log.info(`${signal} are delivered again`, { suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
+      this.#log.info(`${signal} export recovered`, { suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
       Object.assign(told, { ...untold(), lostBefore: now.itemsLost, lost: now.itemsLost });
     } else if (now.failures > told.failures) {
       this.#failed(signal, now, told);
@@ -79,7 +79,7 @@ export class DeliveryLog {
       this.#withhold(signal, errorClass, now.failures - told.failures);
       return;
     }
-    this.#log.warn(`${signal} could not be delivered`, { class: errorClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
+    this.#log.warn(`${signal} export failed`, { class: errorClass, reason: now.lastFailureMessage, in_a_row: now.consecutiveFailures, suppressed: told.suppressed, lost: now.itemsLost - told.lostBefore });
     told.atMs.set(errorClass, atMs);
     told.suppressed = 0;
   }

@@ -40,7 +40,7 @@ export class Dispatcher {
   /** Begins to answer; returns at once. */
   call(message: CallMessage): void {
     if (this.#running.size >= MOST_RUNNING) {
-      const error = new StewardError("exhausted", "too many calls have not ended", { retryAfterMs: 1000 });
+      const error = new StewardError("exhausted", "too many calls are in flight", { retryAfterMs: 1000 });
       return this.#post({ kind: "end", id: message.id, error: writeError(error) });
     }
     const running: Running = { stop: new AbortController(), silent: false, credit: CREDIT, wake: undefined };
@@ -52,7 +52,7 @@ export class Dispatcher {
     const running = this.#running.get(id);
     if (running === undefined) return;
     running.silent = true;
-    this.#abort(running, new StewardError("cancelled", "nobody waits for the answer"));
+    this.#abort(running, new StewardError("cancelled", "the caller no longer waits for the answer"));
   }
 
   credit(id: number): void {
@@ -64,7 +64,7 @@ export class Dispatcher {
 
   /** Cancels every call; each is answered with the reason. */
   stop(): void {
-    for (const running of this.#running.values()) this.#abort(running, new StewardError("cancelled", "the process stops"));
+    for (const running of this.#running.values()) this.#abort(running, new StewardError("cancelled", "the process is stopping"));
   }
 
   #abort(running: Running, reason: StewardError): void {

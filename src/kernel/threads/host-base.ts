@@ -35,7 +35,7 @@ export abstract class HostBase {
     const { clock, log, drained } = this.deps;
     const leftMs = endsAtMs - clock.monotonic();
     if (drained === undefined || leftMs <= 0) return;
-    await createDeadline(clock, leftMs).wait(drained(leftMs).catch((error: unknown) => log.warn("what a service left could not be taken", { name: this.name, error })));
+    await createDeadline(clock, leftMs).wait(drained(leftMs).catch((error: unknown) => log.warn("cannot collect the remaining results of a service", { name: this.name, error })));
   }
 
   protected notRunning(): StewardError {

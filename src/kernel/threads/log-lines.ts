@@ -53,7 +53,7 @@ export function createHeardLog(log: RootLog, thread: string): HeardLog {
   return {
     boot: { level: log.level, underWay },
     hear(message) {
-      if (message.kind === "left_out") return log.child(thread).warn(`${message.lines} lines were left out: the thread logged faster than they could be written`);
+      if (message.kind === "left_out") return log.child(thread).warn(`${message.lines} log lines were dropped: the thread logged faster than they could be written`);
       Atomics.sub(underWay, 0, message.line.length);
       log.relay(message.line);
     },

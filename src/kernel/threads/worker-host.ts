@@ -93,7 +93,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
 
   health(): Health {
     const silentMs = this.deps.clock.monotonic() - this.#heardMs;
-    if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has said nothing for ${Math.round(silentMs / 1000)} s` };
+    if (silentMs > SILENT_MS) return { ok: false, reason: `the thread has sent no heartbeat for ${Math.round(silentMs / 1000)} s` };
     return healthOf(this.#state?.ready);
   }
 
@@ -158,7 +158,7 @@ export class WorkerHost extends HostBase implements ThreadHost {
       const worker = this.#worker;
       if (worker === undefined) return;
       if (clock.monotonic() - this.#heardMs > LOST_MS) {
-        lost(new StewardError("deadline", `the thread ${this.name} has said nothing for ${LOST_MS / 1000} s and was ended`));
+        lost(new StewardError("deadline", `the thread ${this.name} sent no heartbeat for ${LOST_MS / 1000} s and was terminated`));
         void worker.terminate();
         return;
       }

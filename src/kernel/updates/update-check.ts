@@ -1,5 +1,5 @@
 /**
- * Whether a newer Steward was released, as a release API tells it (contract §2 `update`; facts, monitor-api §1.1). Nothing depends
+ * Whether a newer release of Steward is available, as a release API tells it (contract §2 `update`; facts, monitor-api §1.1). Nothing depends
  * on the answer: what fails leaves the last good one.
  */
 import type { Clock } from "../base/clock.ts";
@@ -75,11 +75,11 @@ export function createUpdateCheck(deps: UpdateDeps, options: UpdateOptions): Upd
       if (tag !== undefined && tag !== known.tag) announce(log, deps.version, tag);
       known.tag = tag ?? known.tag;
       known.errorClass = tag === undefined ? "parse_error" : undefined;
-      if (tag === undefined) log.warn("the release API tells no tag_name", { url: new URL(options.url).origin });
+      if (tag === undefined) log.warn("the release API returned no tag_name", { url: new URL(options.url).origin });
     } catch (thrown) {
       if (signal.aborted) return;
       known.errorClass = errorClassOf(failureOf(thrown)?.class);
-      log.warn("the latest release is not known", { error: toStewardError(thrown) });
+      log.warn("the check for newer releases failed", { error: toStewardError(thrown) });
     }
     if (signal.aborted) return;
     known.checkedAtMs = clock.now();
@@ -126,7 +126,7 @@ function tagOf(document: unknown): string | undefined {
 
 function announce(log: Log, version: string, tag: string): void {
   const [own, latest] = [parseRelease(version), parseRelease(tag)];
-  if (own !== undefined && latest !== undefined && compareReleases(own, latest) < 0) log.info("a newer Steward was released", { version: formatRelease(latest) });
+  if (own !== undefined && latest !== undefined && compareReleases(own, latest) < 0) log.info("a newer release of Steward is available", { version: formatRelease(latest) });
 }
 
 function statusOf(version: string, options: UpdateOptions, { tag, checkedAtMs, errorClass }: Known): UpdateStatus {

@@ -98,7 +98,7 @@ function noteUnknown(plan: Plan, key: string, reading: Reading, except?: Readonl
   // What comes from elsewhere would be refused here under its right name, too.
   const names = plan.fields.filter(({ field }) => except?.has(field) !== true).map(({ name }) => name);
   const meant = reading.issues.wantSuggestion ? nearest(key, names) : undefined;
-  const remedy = meant !== undefined ? `did you mean ${meant}?` : names.length === 0 ? "there are no fields here" : `known are ${names.join(", ")}`;
+  const remedy = meant !== undefined ? `did you mean ${meant}?` : names.length === 0 ? "no fields are allowed here" : `known are ${names.join(", ")}`;
   reading.issues.add([...reading.path, key], `is not a known field; ${remedy}`, "unknown_field");
 }
 

@@ -70,7 +70,7 @@ const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^must contain at least 1 item\(s\)$/, "must hold at least one value"],
   [/^must contain at least (\d+) item\(s\)$/, "must hold at least $1 values"],
   [/^must contain no more than (\d+) item\(s\)$/, "must hold at most $1 values"],
-  [/^(repeated value must contain|must contain) unique items$/, "must hold no value twice"],
+  [/^(repeated value must contain|must contain) unique items$/, "must not contain a value twice"],
   [/^value is required$/, "must be given"],
   [/^must be in list \[(.*)\]$/, "must be one of $1"],
   [/^value is empty, which is not (.*)$/, "must be $1"],

@@ -149,12 +149,12 @@ class QueuedAnnotator implements Annotator {
       await backend.write(mark, signal);
       scope.add(annotationPublished, 1, { category: mark.category });
       this.#tellState(false);
-      await seen.add(mark.identities, clock.now() + this.#options.dedupeRetentionMs).catch((thrown: unknown) => log.warn("written annotations could not be remembered and may be written again", { error: toStewardError(thrown) }));
+      await seen.add(mark.identities, clock.now() + this.#options.dedupeRetentionMs).catch((thrown: unknown) => log.warn("cannot record written annotations; they may be written again", { error: toStewardError(thrown) }));
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       this.#drop(writeFailureOf(thrown), mark.identities.length);
       this.#tellState(true);
-      log.warn("an annotation could not be written", { error: toStewardError(thrown) });
+      log.warn("writing an annotation failed", { error: toStewardError(thrown) });
     } finally {
       for (const identity of mark.identities) this.#pending.delete(identity);
     }

@@ -23,7 +23,7 @@ export function createDriftWatch({ scope, log }: { readonly scope: Pick<Scope, "
     const digest = createHash("sha256").update(word).digest("hex").slice(0, DIGEST_BYTES * 2);
     if (warned.has(`${field} ${digest}`)) return;
     warned.add(`${field} ${digest}`);
-    log.warn("the configuration audit uses a word that is not known: the upstream may be newer than this version", { name: `${field} ${digest}`, field, digest });
+    log.warn("the configuration audit contains an unknown value: the upstream may be newer than this version", { name: `${field} ${digest}`, field, digest });
   };
   return ({ action, origin, actor, target }) => {
     look("action", action);

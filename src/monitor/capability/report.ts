@@ -21,6 +21,6 @@ export function reportCapabilities(scope: Scope, rows: readonly CapabilityRow[])
 export function warnOfScopes(log: Log, rows: readonly CapabilityRow[]): void {
   for (const { active, scopeStatus, collector, subrequest, missingScopes } of rows) {
     if (!active || scopeStatus !== "insufficient") continue;
-    log.warn("the credential did not ask for the scopes that this needs", { name: subrequest ?? collector, missing: missingScopes, remedy: "add them to the scopes of the OAuth client, or switch the collector off" });
+    log.warn("the configured OAuth scopes do not include the scopes needed", { name: subrequest ?? collector, missing: missingScopes, remedy: "add them to the scopes of the OAuth client, or switch the collector off" });
   }
 }

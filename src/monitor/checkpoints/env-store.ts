@@ -112,7 +112,7 @@ class StoredDigests implements SeenDigests {
     const forget = async (): Promise<void> => {
       for (let from = 0; from < keys.length; from += ROWS_PER_CHANGE) await env.write((tx) => keys.slice(from, from + ROWS_PER_CHANGE).forEach((key) => tx.delete(seen, key)));
     };
-    void forget().catch((error: unknown) => log.debug("digests that ended are still stored", { error }));
+    void forget().catch((error: unknown) => log.debug("cannot delete expired digests", { error }));
   }
 
   #key({ untilMs, number }: SeenBatch, part: number): SeenKey {

@@ -52,13 +52,13 @@ export async function openCheckpoints(deps: CheckpointDeps, options: MonitorOpti
     makeFolder(place.directory);
     accessSync(place.directory, constants.W_OK | constants.X_OK);
     const { env, reason } = await openOrSetAside(deps, place, signal);
-    if (place.path !== options.filePath) deps.log.info("the checkpoint file is an environment of its own kind and gets its extension", { configured: options.filePath, path: place.path });
+    if (place.path !== options.filePath) deps.log.info("the checkpoint file is opened with the extension .mdb", { configured: options.filePath, path: place.path });
     return inFile(deps, { env, place, reason, evidence: options.evidenceStore });
   } catch (thrown) {
     signal?.throwIfAborted();
     const error = toStewardError(thrown);
     const reason = `${place.path} cannot be used: ${error.message}`;
-    deps.log.warn("checkpoints are kept in memory: after a restart windows begin at their initial lookback", { path: place.path, default: options.isDefault, remedy: "let this user write to the folder, or configure checkpoint.file_path", error });
+    deps.log.warn("checkpoints are kept in memory only: after a restart windows begin at their initial lookback", { path: place.path, default: options.isDefault, remedy: "let this user write to the folder, or configure checkpoint.file_path", error });
     return inMemory(deps, reason);
   }
 }
@@ -74,8 +74,8 @@ async function openOrSetAside(deps: CheckpointDeps, place: CheckpointPlace, sign
     const aside = freeName(`${place.path}.corrupt`);
     renameSync(place.path, aside);
     rmSync(`${place.path}-lock`, { force: true });
-    deps.log.error("the checkpoint file is damaged; it was set aside and windows begin at their initial lookback", { path: place.path, aside, error });
-    return { env: await factory.open(spec, signal), reason: `a damaged file was set aside as ${aside}` };
+    deps.log.error("the checkpoint file is damaged; it was renamed and windows start at their initial lookback", { path: place.path, aside, error });
+    return { env: await factory.open(spec, signal), reason: `a damaged file was renamed to ${aside}` };
   }
 }
 
@@ -99,10 +99,10 @@ function inFile({ clock, log }: CheckpointDeps, { env, place, reason, evidence }
     },
     status() {
       const { bytes, lastCommitAtMs, healthy, reason: why } = env.status();
-      return { store: "file", path: place.path, reason: why ?? reason, trouble: healthy ? undefined : why ?? "the store is not well", bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
+      return { store: "file", path: place.path, reason: why ?? reason, trouble: healthy ? undefined : why ?? "the store is unavailable", bytes, persistAgeMs: Math.max(0, clock.now() - (lastCommitAtMs ?? openedMs)) };
     },
     health() {
-      const { healthy, reason: trouble = "the store is not well" } = env.status();
+      const { healthy, reason: trouble = "the store is unavailable" } = env.status();
       return healthy ? { ok: true } : { ok: false, reason: trouble };
     },
     close: () => env.close(),

@@ -70,7 +70,7 @@ function showEndpoint({ id, provider, createdMs, subscriptions }: WebhookEndpoin
 function showDesired(desired: readonly string[], subscribed: ReadonlyMap<string, number>, { scope }: CollectorDeps, { sweep }: Tick): void {
   const unrecognized = desired.filter((event) => !KNOWN.has(event));
   sweep.gauge(webhookEndpointsDesiredUnrecognized, unrecognized.length, {});
-  for (const event of unrecognized) scope.log(webhookEndpointsEventMismatchRecord, `desired webhook event ${JSON.stringify(event)} is no event that endpoints can subscribe to`, { "vpn.webhook.event": OTHER });
+  for (const event of unrecognized) scope.log(webhookEndpointsEventMismatchRecord, `desired webhook event ${JSON.stringify(event)} is not an event that endpoints can subscribe to`, { "vpn.webhook.event": OTHER });
   for (const event of desired.filter((name) => KNOWN.has(name))) {
     const covered = (subscribed.get(event) ?? 0) > 0;
     sweep.gauge(webhookEndpointsEventDesiredCovered, Number(covered), { "vpn.webhook.event": event });

@@ -15,35 +15,35 @@ const time = (ms: number, help: string): KeyField<number> => ({ type: duration, 
 /** `annotations` */
 export const annotations: KeyGroup<AnnotationSection> = defineKeyGroup<AnnotationSection>("annotations", {
   url: {
-    type: text, default: "", rule: optionally(baseUrl), help: "Base address of the dashboard server. Empty: nothing is written.",
-    warn: (url) => (isPlainRemote(url) ? { rule: "is plain HTTP, so that the token can be read on its way", remedy: "use https." } : undefined),
+    type: text, default: "", rule: optionally(baseUrl), help: "Base URL of the dashboard server. Empty: no annotations are written.",
+    warn: (url) => (isPlainRemote(url) ? { rule: "is plain HTTP: others on the network can read the token", remedy: "use https." } : undefined),
   },
-  token: { type: secret, optional: true, secret: true, help: "Token of the dashboard server, needed with a url." },
+  token: { type: secret, optional: true, secret: true, help: "Token of the dashboard server; required with annotations.url." },
   dashboardUid: {
-    type: text, default: "", rule: (uid) => (uid.length > LONGEST_UID ? { rule: `must have at most ${LONGEST_UID} characters` } : undefined), help: "The one dashboard to mark. Empty: all of the organisation.",
+    type: text, default: "", rule: (uid) => (uid.length > LONGEST_UID ? { rule: `must have at most ${LONGEST_UID} characters` } : undefined), help: "UID of the one dashboard to annotate. Empty: all dashboards of the organisation.",
   },
-  timeoutMs: time(10_000, "Longest request."),
-  maxPerMinute: { type: integer(1, 10_000), default: 60, help: "Most marks a minute; more wait, as many as queue_size." },
-  queueSize: { type: integer(1, 100_000), default: 512, help: "Most marks that wait; more are dropped and counted." },
-  rollupIntervalMs: time(300_000, "Marks of one kind within this time become one."),
-  dedupeRetentionMs: time(172_800_000, "How long a mark is remembered, so that it is not written twice."),
+  timeoutMs: time(10_000, "Timeout of one request."),
+  maxPerMinute: { type: integer(1, 10_000), default: 60, help: "Maximum annotations per minute; more are queued, up to queue_size." },
+  queueSize: { type: integer(1, 100_000), default: 512, help: "Maximum queued annotations; more are dropped and counted." },
+  rollupIntervalMs: time(300_000, "Annotations of one category within this time are merged into one."),
+  dedupeRetentionMs: time(172_800_000, "How long a written annotation is remembered so that it is not written twice."),
   stateFile: {
-    type: text, default: "", help: "Accepted and not used: what was written is remembered in checkpoint.file_path.",
-    warn: (file) => (file === "" ? undefined : { rule: "is not used: what was written is remembered in checkpoint.file_path", remedy: "remove it." }),
+    type: text, default: "", help: "Accepted but ignored: written annotations are recorded in checkpoint.file_path.",
+    warn: (file) => (file === "" ? undefined : { rule: "is ignored: written annotations are recorded in checkpoint.file_path", remedy: "remove it." }),
   },
-  extraTags: { type: listOf(string), default: [], rule: noBlank, help: "Tags of every mark." },
+  extraTags: { type: listOf(string), default: [], rule: noBlank, help: "Tags of every annotation." },
 });
 
 function category(name: string, what: string): KeyGroup<Category> {
   return defineKeyGroup<Category>(`annotations.categories.${name}`, {
-    enabled: { type: boolean, default: true, help: `Marks ${what}.` },
-    rollup: { type: boolean, default: true, help: "Marks within rollup_interval become one." },
+    enabled: { type: boolean, default: true, help: `Annotates ${what}.` },
+    rollup: { type: boolean, default: true, help: "Merges annotations within rollup_interval into one." },
   });
 }
 
 /** `annotations.categories` */
 export const annotationCategories: Readonly<Record<keyof AnnotationOptions["categories"], KeyGroup<Category>>> = {
-  config_change: category("config_change", "changes of the network's configuration"), expiry: category("expiry", "keys that are about to end"),
+  config_change: category("config_change", "changes of the network's configuration"), expiry: category("expiry", "keys that are about to expire"),
 };
 
 /** All of the above. */

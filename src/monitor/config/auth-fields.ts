@@ -28,20 +28,20 @@ interface WorkloadIdentity {
 export type WrittenAuth = MethodAuth & { readonly oauth: OauthClient; readonly workloadIdentity: WorkloadIdentity };
 
 const methodFields: Fields<MethodAuth> = {
-  method: { type: oneOf(["oauth", "apikey", "workload_identity"]), default: "oauth", help: "Which credential is used." },
-  apikey: { type: secret, optional: true, secret: true, help: "API key, for the method apikey. It belongs to a user and ends after 90 days at most." },
+  method: { type: oneOf(["oauth", "apikey", "workload_identity"]), default: "oauth", help: "Authentication method." },
+  apikey: { type: secret, optional: true, secret: true, help: "API key, for the method apikey. It belongs to a user and expires after at most 90 days." },
 };
 const oauthFields: Fields<OauthClient> = {
   clientId: { type: text, default: "", help: "OAuth client, for the method oauth." },
-  clientSecret: { type: secret, optional: true, secret: true, help: "Secret of the OAuth client." },
+  clientSecret: { type: secret, optional: true, secret: true, help: "OAuth client secret." },
   scopes: {
-    type: listOf(string), default: ["all:read"], help: "Scopes that are asked for.",
+    type: listOf(string), default: ["all:read"], help: "Scopes to request.",
     rule: (scopes) => (scopes.length === 0 ? { rule: "must name at least one scope", remedy: "write all:read." } : noBlank(scopes)),
   },
 };
 const identityFields: Fields<WorkloadIdentity> = {
   clientId: { type: text, default: "", help: "Federated client, for the method workload_identity." },
-  idTokenFile: { type: path, default: "", help: "File with the identity token of the workload, read again for each exchange." },
+  idTokenFile: { type: path, default: "", help: "File with the workload's identity token, read again for each token exchange." },
 };
 
 /** `vpn.auth` */
@@ -84,7 +84,7 @@ export function judgeAuth({ method, apikey, oauth, workloadIdentity }: WrittenAu
   const warn = (under: string, rule: string, remedy: string): AuthFinding => ({ severity: "warning", under, rule, remedy });
   const fail = (under: string, rule: string, remedy: string): AuthFinding => ({ severity: "error", under, rule, remedy });
   if (method === "oauth") {
-    if ((oauth.clientId === "") === (oauth.clientSecret === undefined)) return apikey === undefined ? [] : [warn(".apikey", "is not used: the method is oauth", "set the method to apikey, or remove the key.")];
+    if ((oauth.clientId === "") === (oauth.clientSecret === undefined)) return apikey === undefined ? [] : [warn(".apikey", "is ignored: the method is oauth", "set the method to apikey, or remove the key.")];
     const missing = oauth.clientId === "" ? "client_id" : "client_secret";
     return [warn(`.oauth.${missing}`, "is missing: half an OAuth client is none, and nothing is collected", "set client_id and client_secret.")];
   }
@@ -92,7 +92,7 @@ export function judgeAuth({ method, apikey, oauth, workloadIdentity }: WrittenAu
     return [
       apikey === undefined
         ? warn(".apikey", "is missing with the method apikey, and nothing is collected", "set it, best with a file.")
-        : warn(".method", "apikey uses a key that belongs to a user and ends after 90 days at most", "use an OAuth client."),
+        : warn(".method", "apikey uses a key that belongs to a user and expires after at most 90 days", "use an OAuth client."),
     ];
   }
   const { clientId, idTokenFile } = workloadIdentity;

@@ -39,24 +39,24 @@ export interface StateCollectorKeys {
 export const stateCollectors: StateCollectorKeys = {
   devices: defineKeyGroup<Of<"devices">>("collectors.devices", {
     ...everyFields("devices", 60),
-    collectRoutes: on(false, "A series for each route of each device."),
-    collectConnectivity: on(true, "Latency, NAT and relay of each device."),
-    collectPosture: on(false, "Posture attributes, by a call for each device."),
-    collectDeviceInvites: on(true, "Open invitations, by a call for each device."),
-    postureLogMode: { type: oneOf(["changes", "always", "off"]), default: "changes", help: "Which posture attributes are written as records." },
+    collectRoutes: on(false, "Counts advertised and approved routes of each device."),
+    collectConnectivity: on(true, "Collects the connectivity of devices: UDP, IPv6, NAT and endpoints."),
+    collectPosture: on(false, "Collects posture attributes, with one call per device."),
+    collectDeviceInvites: on(true, "Collects open invitations, with one call per device."),
+    postureLogMode: { type: oneOf(["changes", "always", "off"]), default: "changes", help: "Which posture attributes are written as log records." },
     attributeNamespaces: {
-      type: listOf(string), default: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"], rule: noBlank, help: "Namespaces of posture attributes that count; * is all.",
+      type: listOf(string), default: ["intune", "jamf", "kandji", "crowdstrike", "sentinelone", "kolide", "ip"], rule: noBlank, help: "Namespaces of the posture attributes to collect; * is all.",
     },
-    collectTagRollup: on(true, "Devices counted by tag."),
-    tagRollupLimit: { type: integer(-1, 1_000_000), default: 50, help: "Most tags that are counted for themselves; 0 or less is no limit." },
+    collectTagRollup: on(true, "Counts devices by tag."),
+    tagRollupLimit: { type: integer(-1, 1_000_000), default: 50, help: "Maximum number of tags with their own count; 0 or less is no limit." },
   }),
   users: defineKeyGroup<Of<"users">>("collectors.users", everyFields("users", 300)),
   keys: defineKeyGroup<Of<"keys">>("collectors.keys", {
     ...everyFields("keys and tokens", 300),
-    expiryWarnMs: { type: duration, default: 604_800_000, help: "Keys that end sooner are told of." },
+    expiryWarnMs: { type: duration, default: 604_800_000, help: "Keys that expire sooner than this are reported." },
   }),
   settings: defineKeyGroup<Of<"settings">>("collectors.settings", everyFields("the network's settings", 600)),
-  acl: defineKeyGroup<Of<"acl">>("collectors.acl", { ...everyFields("the access policy", 600), validate: on(true, "Lets the control plane validate and test the policy, the only call that is no GET.") }),
+  acl: defineKeyGroup<Of<"acl">>("collectors.acl", { ...everyFields("the access policy", 600), validate: on(true, "Has the control plane validate and test the policy. This is the only call that is not a GET.") }),
   dns: defineKeyGroup<Of<"dns">>("collectors.dns", everyFields("the configuration of DNS", 600)),
   contacts: defineKeyGroup<Of<"contacts">>("collectors.contacts", everyFields("contacts", 600)),
   webhooks: defineKeyGroup<Of<"webhooks">>("collectors.webhooks", {
@@ -66,7 +66,7 @@ export const stateCollectors: StateCollectorKeys = {
   postureIntegrations: defineKeyGroup<Of<"postureIntegrations">>("collectors.posture_integrations", everyFields("posture integrations", 600)),
   logStream: defineKeyGroup<Of<"logStream">>("collectors.log_stream", everyFields("the state of log streaming", 600)),
   oauthApps: defineKeyGroup<Of<"oauthApps">>("collectors.oauth_apps", everyFields("OAuth applications", 300)),
-  services: defineKeyGroup<Of<"services">>("collectors.services", { ...everyFields("services", 600), collectHosts: on(false, "Hosts of each service, by a call for each.") }),
+  services: defineKeyGroup<Of<"services">>("collectors.services", { ...everyFields("services", 600), collectHosts: on(false, "Collects the hosts of each service, with one call per service.") }),
 };
 
 /** All of the above. */

@@ -23,14 +23,14 @@ export type NetworkHttp = Partly<CallOptions> & { readonly retry: Partly<RetryOp
 const MOST_REQUESTS_PER_SECOND = 100_000;
 
 const callFields: Fields<CallOptions> = {
-  timeoutMs: { type: duration, default: 30_000, rule: timer, help: "Longest try of a call." },
-  rateLimit: { type: decimal(0, MOST_REQUESTS_PER_SECOND), default: 0, help: "Most calls a second over all collectors of a network; 0 is no limit." },
+  timeoutMs: { type: duration, default: 30_000, rule: timer, help: "Timeout of one attempt of a call." },
+  rateLimit: { type: decimal(0, MOST_REQUESTS_PER_SECOND), default: 0, help: "Maximum calls per second over all collectors of a network; 0 is no limit." },
 };
 
 const retryFields: Fields<RetryOptions> = {
-  maxAttempts: { type: integer(1, 100), default: 4, help: "Tries of a call, the first included." },
-  baseDelayMs: { type: duration, default: 500, rule: timer, help: "Wait before the second try; it doubles from try to try." },
-  maxDelayMs: { type: duration, default: 10_000, rule: timer, help: "Longest wait between tries, also when the control plane asks for a longer one." },
+  maxAttempts: { type: integer(1, 100), default: 4, help: "Attempts of a call, including the first." },
+  baseDelayMs: { type: duration, default: 500, rule: timer, help: "Wait before the second attempt; it doubles with each further attempt." },
+  maxDelayMs: { type: duration, default: 10_000, rule: timer, help: "Maximum wait between attempts, even when the control plane asks for a longer one." },
 };
 
 /** Declares `<prefix>.http`. */
@@ -41,7 +41,7 @@ export function defineHttpKeys(prefix: string): HttpKeys {
 /** `networks[].http` */
 export const networkHttpFields: Fields<NetworkHttp> = {
   ...inherited<CallOptions>(callFields),
-  retry: { type: groupOfFields({ fields: inherited<RetryOptions>(retryFields) }), help: "How a failed call is tried again." },
+  retry: { type: groupOfFields({ fields: inherited<RetryOptions>(retryFields) }), help: "How failed calls are retried." },
 };
 
 /** The settings of a section. */

@@ -18,9 +18,9 @@ const source: KeyType<LogOptions["source"]> = oneOf<LogOptions["source"]>(["poll
 function windowFields(lagSeconds: number, windowHours: number): Record<"lagMs" | "initialLookbackMs" | "maxWindowMs", KeyField<number>> & { readonly source: KeyField<LogOptions["source"]> } {
   return {
     source: { type: source, default: "poll", help: "Where records come from: the control plane, or an object store." },
-    lagMs: { type: duration, default: lagSeconds * 1000, help: "How long records take to appear; a window ends so long ago." },
+    lagMs: { type: duration, default: lagSeconds * 1000, help: "How long records take to appear; each window ends this long before now." },
     initialLookbackMs: { type: duration, default: 300_000, rule: positive, help: "How far back the first window begins." },
-    maxWindowMs: { type: duration, default: windowHours * 3_600_000, help: "Longest window, when there is something to catch up with; 0 is no limit." },
+    maxWindowMs: { type: duration, default: windowHours * 3_600_000, help: "Maximum window when catching up; 0 is no limit." },
   };
 }
 
@@ -28,13 +28,13 @@ function windowFields(lagSeconds: number, windowHours: number): Record<"lagMs" |
 export const flowlogs: KeyGroup<FlowSection> = defineKeyGroup<FlowSection>("collectors.flowlogs", {
   ...everyFields("flow logs", 60), ...windowFields(120, 1),
   replayOverlapMs: {
-    type: duration, default: 300_000, rule: (ms) => (ms > 3_600_000 ? { rule: "must be at most 1h" } : undefined), help: "How much of the last window is read again for records that came late; what was seen is not counted twice.",
+    type: duration, default: 300_000, rule: (ms) => (ms > 3_600_000 ? { rule: "must be at most 1h" } : undefined), help: "How much of the last window is read again to find late records; records seen before are not counted twice.",
   },
-  replaySeenCapacity: { type: integer(1, 1_048_576), default: 131_072, help: "Records of the overlap that are remembered." },
-  logMode: { type: oneOf(["per_connection", "per_record", "off"]), default: "per_connection", help: "Which flows are written as records." },
-  maxLogRecordsPerWindow: { type: integer(0, 100_000_000), default: 0, help: "Most records that a window writes; 0 is no limit." },
-  trustedReporterNodeIds: { type: listOf(string), default: [], rule: noBlank, help: "Nodes whose reports count; with tags beside it, either is enough. Both empty: all." },
-  trustedReporterTags: { type: listOf(string), default: [], rule: noBlank, help: "Tags of nodes whose reports count." },
+  replaySeenCapacity: { type: integer(1, 1_048_576), default: 131_072, help: "Number of records of the overlap to remember." },
+  logMode: { type: oneOf(["per_connection", "per_record", "off"]), default: "per_connection", help: "Which flows are written as log records." },
+  maxLogRecordsPerWindow: { type: integer(0, 100_000_000), default: 0, help: "Maximum log records written per window; 0 is no limit." },
+  trustedReporterNodeIds: { type: listOf(string), default: [], rule: noBlank, help: "Node ids whose flow reports are trusted. A node is trusted when its id or one of its tags matches. Both lists empty: all nodes." },
+  trustedReporterTags: { type: listOf(string), default: [], rule: noBlank, help: "Tags of nodes whose flow reports are trusted." },
 });
 
 /** `collectors.auditlogs` */

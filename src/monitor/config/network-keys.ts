@@ -45,16 +45,16 @@ export const networks: Key<readonly NetworkSection[]> = defineKey({
   type: listOfObjects<NetworkSection>({
     limit: MOST_NETWORKS,
     fields: {
-      name: { type: string, rule: networkName, help: "Unique name, as the control plane knows it; of Headscale one of your own." },
+      name: { type: string, rule: networkName, help: "Unique name, as the control plane knows it; for Headscale, any name." },
       provider: { type: providerWord, optional: true, help: "The control plane; left out, the top-level provider." },
-      url: { type: text, default: "", rule: optionally(baseUrl), help: "Base address of the control plane: needed for headscale, vpn.url otherwise." },
+      url: { type: text, default: "", rule: optionally(baseUrl), help: "Base URL of the control plane: needed for headscale, vpn.url otherwise." },
       apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
       auth: { type: groupOfFields({ fields: networkAuthFields }), help: "Credential of the hosted control plane." },
       http: { type: groupOfFields({ fields: networkHttpFields }), help: "How calls are made." },
       objectstore: { type: groupOfFields({ fields: feedFields }), help: "Feeds of records." },
     },
   }),
-  help: "Several networks in one process, instead of vpn.network. Each has a credential of its own, never that below vpn or headscale; settings of http that are left out are those of vpn.http or headscale.http.",
+  help: "Several networks in one process, instead of vpn.network. Each has its own credential, never the one below vpn or headscale. Missing http settings are taken from vpn.http or headscale.http.",
 });
 
 function networkName(name: string): Complaint | undefined {
@@ -66,5 +66,5 @@ function namesDiffer(entries: readonly NetworkSection[]): Complaint | undefined 
   const names = entries.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) return { rule: `must have different names, ${JSON.stringify(twice)} is there twice`, remedy: "rename one of them." };
-  return names.length > 1 && names.includes("-") ? { rule: "must have names that can be told apart, - is one of them", remedy: "write the network's name." } : undefined;
+  return names.length > 1 && names.includes("-") ? { rule: "must not contain - when there are several networks", remedy: "write the network's name." } : undefined;
 }

@@ -32,34 +32,34 @@ const names = (help: string): KeyField<readonly string[]> => ({ type: listOf(str
 /** `collectors.node_metrics` */
 export const nodeMetrics: KeyGroup<NodeSection> = defineKeyGroup<NodeSection>("collectors.node_metrics", {
   ...everyFields("metrics of node agents", 60, false),
-  timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Longest answer of a node." },
-  maxResponseBytes: { type: byteCount(1, 2 ** 30), default: 4 * 2 ** 20, help: "Largest answer of a node." },
-  maxSamples: { type: integer(1, 10_000_000), default: 50_000, help: "Most samples of an answer." },
+  timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Timeout of one scrape of a node." },
+  maxResponseBytes: { type: byteCount(1, 2 ** 30), default: 4 * 2 ** 20, help: "Maximum size of a node's response." },
+  maxSamples: { type: integer(1, 10_000_000), default: 50_000, help: "Maximum samples in a response." },
   maxDistinctMetrics: {
     type: integer(-1, MOST_NAMES), default: 2_000, rule: (count) => (count === 0 ? { rule: "must not be 0", remedy: "write -1 for no limit." } : undefined),
-    help: "Most names of metrics over all nodes; -1 is no limit.",
+    help: "Maximum distinct metric names over all nodes; -1 is no limit.",
   },
-  metricAllow: patterns("Regular expressions that a whole name must match one of; empty allows all."),
-  metricDeny: patterns("Regular expressions of whole names that are left out."),
-  dropLabels: names("Labels that are left out."),
+  metricAllow: patterns("Regular expressions, matched against the whole name, of metrics to keep; empty keeps all."),
+  metricDeny: patterns("Regular expressions, matched against the whole name, of metrics to drop."),
+  dropLabels: names("Labels to drop."),
 });
 
 /** `collectors.node_metrics.targets` */
 export const nodeTargets: Key<readonly NodeTarget[]> = defineKey({
-  path: "collectors.node_metrics.targets", default: [], rule: targetsDiffer, help: "Agents to ask, each with its address. With several networks they belong to the first.",
+  path: "collectors.node_metrics.targets", default: [], rule: targetsDiffer, help: "Agents to scrape, each with its URL. With several networks they belong to the first.",
   type: listOfObjects<NodeTarget>({
     limit: MOST_TARGETS,
     fields: {
-      url: { type: string, rule: httpUrl, help: "Address of the metrics, e.g. http://100.64.0.7:5252/metrics." },
-      instance: { type: text, default: "", help: "Name in vpn.node; host and port of the address unless given." },
-      labels: { type: mapOfTexts({ limit: 32 }), default: new Map(), help: "Labels of all series of the target." },
+      url: { type: string, rule: httpUrl, help: "URL of the metrics, e.g. http://100.64.0.7:5252/metrics." },
+      instance: { type: text, default: "", help: "Value of vpn.node. Empty: host and port of the URL." },
+      labels: { type: mapOfTexts({ limit: 32 }), default: new Map(), help: "Labels added to all series of the target." },
       headers: { type: mapOfSecrets({ limit: 32 }), default: new Map(), help: "Headers of each request; their values are secret." },
-      bearerToken: { type: secret, optional: true, secret: true, help: "Bearer token. One from a file is read again for each request." },
+      bearerToken: { type: secret, optional: true, secret: true, help: "Bearer token. A token file is read again for each request." },
       tls: { type: groupOfFields({ fields: {
-        caFile: { type: path, default: "", help: "PEM certificates that the node's is checked against." },
+        caFile: { type: path, default: "", help: "PEM file of the CA certificates that the node's certificate is verified against." },
         certFile: { type: path, default: "", help: "PEM client certificate." },
         keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
-        serverName: { type: text, default: "", help: "Name that the node's certificate must have." },
+        serverName: { type: text, default: "", help: "Name that the node's certificate must match." },
         insecureSkipVerify: { type: boolean, default: false, help: "Accepts any certificate of the node." },
       }, rule: pairOfFiles }), help: "TLS towards the node." },
     },
@@ -68,20 +68,20 @@ export const nodeTargets: Key<readonly NodeTarget[]> = defineKey({
 
 /** `collectors.node_metrics.discovery` */
 export const nodeDiscovery: KeyGroup<DiscoverySection> = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
-  enabled: on(false, "Asks every device of the network that the rules below admit."),
-  intervalMs: { type: duration, default: 300_000, rule: timer, help: "Time between looks for new devices." },
-  maxTargets: { type: integer(1, 100_000), default: 1_000, help: "Most devices that are asked." },
-  scheme: { type: oneOf(["http", "https"]), default: "http", help: "How devices are asked." },
+  enabled: on(false, "Scrapes every device of the network that the rules below select."),
+  intervalMs: { type: duration, default: 300_000, rule: timer, help: "Time between discoveries of devices." },
+  maxTargets: { type: integer(1, 100_000), default: 1_000, help: "Maximum number of devices to scrape." },
+  scheme: { type: oneOf(["http", "https"]), default: "http", help: "Scheme used to scrape devices." },
   port: { type: integer(1, 65_535), default: 5_252, help: "Port of the agent." },
   path: { type: string, default: "/metrics", rule: (value) => (/^\/[^\s?#]*$/.test(value) ? undefined : { rule: "must begin with / and have no blank, ? or #", remedy: "write /metrics." }), help: "Path of the metrics." },
-  onlineOnly: on(true, "Leaves out devices that are offline."),
-  excludeExternal: on(true, "Leaves out devices shared from other networks."),
+  onlineOnly: on(true, "Skips devices that are offline."),
+  excludeExternal: on(true, "Skips devices shared from other networks."),
   includeHostLabels: on(true, "Adds host.name and host.id."),
   includeTagsLabel: on(true, "Adds vpn.tags."),
-  addressOrder: { type: oneOf(["ipv4", "ipv6"]), default: "ipv4", help: "Which address is taken when a device has both." },
-  instanceSource: { type: oneOf(["name", "hostname", "address"]), default: "name", help: "What vpn.node is: the name in the network, hostname@address, or host and port." },
-  includeTags: names("Only devices with one of these tags; empty is all."),
-  excludeTags: names("No device with one of these tags."),
+  addressOrder: { type: oneOf(["ipv4", "ipv6"]), default: "ipv4", help: "Address family preferred when a device has both." },
+  instanceSource: { type: oneOf(["name", "hostname", "address"]), default: "name", help: "Source of vpn.node: the name in the network, hostname@address, or host and port." },
+  includeTags: names("Scrapes only devices with at least one of these tags; empty is all."),
+  excludeTags: names("Skips devices with any of these tags."),
 });
 
 /** All of the above. */
@@ -122,5 +122,5 @@ function targetsDiffer(targets: readonly NodeTarget[]): Complaint | undefined {
 
 function pairOfFiles({ certFile, keyFile }: NodeTarget["tls"]): (Complaint & { readonly field: "certFile" | "keyFile" }) | undefined {
   if ((certFile === "") === (keyFile === "")) return undefined;
-  return { field: certFile === "" ? "certFile" : "keyFile", rule: "is missing, the other of the two is set", remedy: "set both or neither." };
+  return { field: certFile === "" ? "certFile" : "keyFile", rule: "is missing, but the other of the pair is set", remedy: "set both or neither." };
 }

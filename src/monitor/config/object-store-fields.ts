@@ -47,26 +47,26 @@ export function objectStoreFields(kind: "logs" | "recorder"): Fields<ObjectStore
   return {
     endpoint: { type: text, default: "", rule: optionally(httpUrl), help: "Address of the S3-compatible store, e.g. https://s3.eu-central-1.amazonaws.com." },
     region: { type: text, default: "", help: "Region of the bucket." },
-    bucket: { type: text, default: "", help: "Bucket that the records are written to." },
-    prefix: { type: text, default: "", help: "What the keys of all objects begin with." },
-    pathStyle: { type: boolean, default: false, help: "Puts the bucket into the path instead of the host name." },
+    bucket: { type: text, default: "", help: "Bucket that holds the records." },
+    prefix: { type: text, default: "", help: "Prefix of the keys of all objects." },
+    pathStyle: { type: boolean, default: false, help: "Uses path-style addressing: the bucket is in the path, not in the host name." },
     allowInsecureHttp: { type: boolean, default: false, help: "Allows an http endpoint on another machine." },
-    accessKeyId: { type: secret, optional: true, secret: true, help: "Access key; without one the ambient credentials of the machine are used." },
-    secretAccessKey: { type: secret, optional: true, secret: true, help: "Secret of the access key." },
+    accessKeyId: { type: secret, optional: true, secret: true, help: "Access key id. Unset: the machine's ambient credentials are used." },
+    secretAccessKey: { type: secret, optional: true, secret: true, help: "Secret access key." },
     sessionToken: { type: secret, optional: true, secret: true, help: "Session token of a temporary access key." },
     layout: kind === "logs"
       ? { type: layouts.logs, default: "partitioned", help: "partitioned: keys begin with YYYY/MM/DD/ after the prefix; flat: they do not." }
-      : { type: layouts.recorder, default: "recorder", help: "As the session recorder writes them." },
-    intervalMs: { type: duration, default: 60_000, rule: timer, help: "Time between looks." },
-    lookbackMs: { type: duration, default: 3_600_000, help: "How far before the newest object that was read objects may still appear." },
-    initialLookbackMs: { type: duration, default: 21_600_000, rule: timer, help: "How far back the first look goes." },
-    maxObjects: { type: integer(1, 100_000), default: 200, help: "Most objects of one look; the rest waits for the next." },
-    maxObjectWireBytes: bytes(64, "Largest object as it is stored."),
-    maxObjectDecompressedBytes: bytes(32, "Largest object, decompressed."),
-    maxObjectRecords: records(100_000, "Most records of one object."),
-    maxCycleWireBytes: bytes(512, "Most bytes of one look as they are stored."),
-    maxCycleDecompressedBytes: bytes(256, "Most bytes of one look, decompressed."),
-    maxCycleRecords: records(500_000, "Most records of one look."),
+      : { type: layouts.recorder, default: "recorder", help: "recorder: the layout that the session recorder writes." },
+    intervalMs: { type: duration, default: 60_000, rule: timer, help: "Time between polls." },
+    lookbackMs: { type: duration, default: 3_600_000, help: "How far before the newest object read a late object may still appear." },
+    initialLookbackMs: { type: duration, default: 21_600_000, rule: timer, help: "How far back the first poll goes." },
+    maxObjects: { type: integer(1, 100_000), default: 200, help: "Maximum objects per poll; the rest is read by the next poll." },
+    maxObjectWireBytes: bytes(64, "Maximum stored size of one object."),
+    maxObjectDecompressedBytes: bytes(32, "Maximum decompressed size of one object."),
+    maxObjectRecords: records(100_000, "Maximum records per object."),
+    maxCycleWireBytes: bytes(512, "Maximum stored bytes per poll."),
+    maxCycleDecompressedBytes: bytes(256, "Maximum decompressed bytes per poll."),
+    maxCycleRecords: records(500_000, "Maximum records per poll."),
   };
 }
 
@@ -109,10 +109,10 @@ export function judgeFeed(feed: ObjectStoreSection): FeedFinding[] {
   for (const [name, object, cycle] of [
     ["wire_bytes", feed.maxObjectWireBytes, feed.maxCycleWireBytes], ["decompressed_bytes", feed.maxObjectDecompressedBytes, feed.maxCycleDecompressedBytes], ["records", feed.maxObjectRecords, feed.maxCycleRecords],
   ] as const) {
-    if (cycle < object) say("error", `max_cycle_${name}`, `must be at least max_object_${name}, which is ${object}, got ${cycle}`, "a look must be able to take one object.");
+    if (cycle < object) say("error", `max_cycle_${name}`, `must be at least max_object_${name}, which is ${object}, got ${cycle}`, "a poll must be able to read one object.");
   }
   if (feed.lookbackMs === 0) say("warning", "lookback", "is 0, so that objects which appear late are never read", "write 1h.");
-  if (feed.prefix.startsWith("/")) say("warning", "prefix", "begins with /, which keys of objects seldom do", "remove the /.");
+  if (feed.prefix.startsWith("/")) say("warning", "prefix", "begins with /, which is unusual for object keys", "remove the /.");
   if (feed.layout === "partitioned" && feed.initialLookbackMs > LONGEST_BACKFILL_MS) say("warning", "initial_lookback", "is more than the 14 days that are looked through", "write 336h or less.");
   return findings;
 }

@@ -20,7 +20,7 @@ export const privacy: KeyGroup<PrivacyOptions> = defineKeyGroup<PrivacyOptions>(
   endpoint_paths: shown("addresses and paths of endpoints"),
   network_topology: shown("routes, resolvers and search domains"),
   network_name: shown("names of networks"),
-  free_text_details: shown("texts that people wrote, and what an audit record changed"),
+  free_text_details: shown("free text written by people, and the changes in audit records"),
   command_text: shown("commands of recorded sessions"),
 });
 

@@ -35,16 +35,16 @@ interface HeadscaleSection {
 }
 
 const budget = (megabytes: number, what: string): KeyField<number> => ({
-  type: byteCount(1, 2 ** 30), default: megabytes * MIB, help: `Largest ${what} that is read, decompressed.`,
-  warn: (bytes) => (bytes > LARGE_BUDGET ? { rule: "is more than 64MiB, and several answers may be held at once", remedy: "write 64MiB or less." } : undefined),
+  type: byteCount(1, 2 ** 30), default: megabytes * MIB, help: `Maximum decompressed size of ${what}.`,
+  warn: (bytes) => (bytes > LARGE_BUDGET ? { rule: "is more than 64MiB, and several responses may be in memory at once", remedy: "write 64MiB or less." } : undefined),
 });
 
 /** `vpn` */
 export const vpn: KeyGroup<VpnSection> = defineKeyGroup<VpnSection>("vpn", {
-  url: { type: text, default: "https://api.tailscale.com", rule: baseUrl, warn: clearText, help: "Base address of the hosted control plane." },
-  network: { type: text, default: "-", rule: notBlank, help: "The network; - is the one that the credential belongs to." },
-  maxResponseBytes: budget(4, "answer"),
-  maxLogResponseBytes: budget(32, "answer of the flow and audit logs"),
+  url: { type: text, default: "https://api.tailscale.com", rule: baseUrl, warn: clearText, help: "Base URL of the hosted control plane." },
+  network: { type: text, default: "-", rule: notBlank, help: "Name of the network; - is the network that the credential belongs to." },
+  maxResponseBytes: budget(4, "a response"),
+  maxLogResponseBytes: budget(32, "a flow or audit log response"),
 });
 
 /** `vpn.http` */
@@ -52,9 +52,9 @@ export const vpnHttp: HttpKeys = defineHttpKeys("vpn");
 
 /** `headscale` */
 export const headscale: KeyGroup<HeadscaleSection> = defineKeyGroup<HeadscaleSection>("headscale", {
-  url: { type: text, default: "", rule: optionally(baseUrl), warn: clearText, help: "Base address of Headscale, e.g. https://headscale.example.org." },
+  url: { type: text, default: "", rule: optionally(baseUrl), warn: clearText, help: "Base URL of Headscale, e.g. https://headscale.example.org." },
   apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
-  maxResponseBytes: budget(4, "answer"),
+  maxResponseBytes: budget(4, "a response"),
 });
 
 /** `headscale.http` */
@@ -69,7 +69,7 @@ export const providerKeys: Schema = [
 
 /** Worth knowing about the address of a control plane: the credential travels with each call. */
 export function clearText(url: string): Complaint | undefined {
-  return isPlainRemote(url) ? { rule: "is plain HTTP, so that the credential can be read on its way", remedy: "use https." } : undefined;
+  return isPlainRemote(url) ? { rule: "is plain HTTP: others on the network can read the credential", remedy: "use https." } : undefined;
 }
 
 function notBlank(name: string): Complaint | undefined {

@@ -14,14 +14,14 @@ const TELL_MS = 10_000;
 export async function networkName(configured: string, provider: Pick<Provider, "networkName">, { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal }): Promise<string> {
   if (configured !== OWN_NETWORK) return configured;
   const late = new AbortController();
-  const timer = clock.timer(clock.monotonic() + TELL_MS, () => late.abort(new StewardError("deadline", `the control plane did not tell the network's name within ${TELL_MS} ms`)));
+  const timer = clock.timer(clock.monotonic() + TELL_MS, () => late.abort(new StewardError("deadline", `the control plane did not return the network's name within ${TELL_MS} ms`)));
   const either = AbortSignal.any([signal, late.signal]);
   try {
     const told = await untilAborted(() => provider.networkName(either), either);
     return told === undefined || told.trim() === "" ? configured : told;
   } catch (thrown) {
     signal.throwIfAborted();
-    log.info("the control plane does not tell the network's name", { shown: configured, error: toStewardError(thrown) });
+    log.info("cannot read the network's name from the control plane", { shown: configured, error: toStewardError(thrown) });
     return configured;
   } finally {
     timer[Symbol.dispose]();

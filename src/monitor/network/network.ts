@@ -131,7 +131,7 @@ class IsolatedNetwork {
     this.#opening = opening.catch((thrown: unknown) => {
       if (this.#closed.signal.aborted) return;
       this.failure = toStewardError(thrown).message;
-      log.error("the network is not collected", { error: toStewardError(thrown) });
+      log.error("collecting the network failed", { error: toStewardError(thrown) });
     });
     return Promise.resolve();
   }
@@ -172,7 +172,7 @@ class IsolatedNetwork {
   }
 
   async stop(deadlineMs: number): Promise<void> {
-    this.#closed.abort(new StewardError("cancelled", "the process stops"));
+    this.#closed.abort(new StewardError("cancelled", "the process is stopping"));
     await this.#opening;
     await this.#opened?.scheduler.stop(deadlineMs);
     // The scope stays open: what was said last is still to be exported.

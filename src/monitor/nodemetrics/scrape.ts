@@ -59,7 +59,7 @@ export function createScraper(deps: { readonly clock: Clock }, options: ScraperO
 
   return {
     async scrape(target, signal) {
-      using deadline = createDeadline(deps.clock, options.timeoutMs, signal, () => failed({ class: "timeout", status: 0 }, `no whole answer within ${options.timeoutMs} ms`));
+      using deadline = createDeadline(deps.clock, options.timeoutMs, signal, () => failed({ class: "timeout", status: 0 }, `no complete response within ${options.timeoutMs} ms`));
       let status = 0;
       try {
         const agent = await agentOf(target);

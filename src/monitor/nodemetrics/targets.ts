@@ -67,12 +67,12 @@ export class Targets {
       this.#found = targets;
       this.#lastOk = true;
       this.#lastMs = now();
-      if (left > 0) log.warn("more agents were found than may be asked", { left, remedy: "raise collectors.node_metrics.discovery.max_targets, or choose by tags" });
-      if (collisions.length > 0) log.warn("several devices share a name; their address tells them apart", { names: collisions.slice(0, 10).join(", ") });
+      if (left > 0) log.warn("more agents were discovered than max_targets allows; the others are not scraped", { left, remedy: "raise collectors.node_metrics.discovery.max_targets, or choose by tags" });
+      if (collisions.length > 0) log.warn("several devices share a name; their addresses distinguish them", { names: collisions.slice(0, 10).join(", ") });
     } catch (thrown) {
       signal.throwIfAborted();
       this.#lastOk = false;
-      log.warn("agents could not be discovered; those found before stay", { error: toStewardError(thrown) });
+      log.warn("discovering agents failed; those discovered before are still scraped", { error: toStewardError(thrown) });
     }
   }
 

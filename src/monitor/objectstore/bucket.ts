@@ -34,7 +34,7 @@ export function createBucket(options: ObjectStoreOptions): Bucket {
       const { ListObjectsV2Command } = await import("@aws-sdk/client-s3");
       const answer = await asked(options, "list", signal, async () => (await open()).send(new ListObjectsV2Command({ Bucket: options.bucket, Prefix: prefix, MaxKeys: most, ...(after === "" ? {} : { StartAfter: after }) }), { abortSignal: signal }));
       // The library takes any document for an empty list, also the page of a proxy.
-      if (answer.Name === undefined && answer.IsTruncated === undefined && answer.KeyCount === undefined) throw failed({ class: "decode", status: 200 }, "list: the answer is no list of a bucket");
+      if (answer.Name === undefined && answer.IsTruncated === undefined && answer.KeyCount === undefined) throw failed({ class: "decode", status: 200 }, "list: the response is not a bucket listing");
       return { keys: (answer.Contents ?? []).flatMap(({ Key }) => Key ?? []), more: answer.IsTruncated === true };
     },
     async read(key, signal) {

@@ -191,7 +191,7 @@ class BucketFeed implements Feed {
     if (thrown instanceof ObjectRefused) {
       if (thrown.limit !== undefined) this.#deps.scope.add(objectstoreExpansionLimitFailures, 1, { limit: thrown.limit });
       if (thrown.deferred) return false;
-      this.#deps.log.warn("an object cannot be read and is set aside", { feed: this.#signal, key, class: thrown.limit ?? "decode_error", why: thrown.message });
+      this.#deps.log.warn("an object cannot be read and is skipped", { feed: this.#signal, key, class: thrown.limit ?? "decode_error", why: thrown.message });
       return await this.#fail(key, name, nowMs, { reason: thrown.limit === undefined ? "decode_error" : undefined, quarantined: true });
     }
     if (failureOf(thrown)?.status === 404) {
@@ -199,7 +199,7 @@ class BucketFeed implements Feed {
       await this.#state.ingested(key, name.timeMs, this.#kept(nowMs));
       return true;
     }
-    this.#deps.log.warn("an object could not be read and is tried again later", { feed: this.#signal, key, error: toStewardError(thrown) });
+    this.#deps.log.warn("an object could not be read; it is retried later", { feed: this.#signal, key, error: toStewardError(thrown) });
     return await this.#fail(key, name, nowMs, { reason: "read_error", quarantined: false });
   }
 

@@ -96,7 +96,7 @@ async function* unpacked(source: AsyncIterable<Uint8Array>, packing: Packing): A
   } catch (thrown) {
     const error = broken ?? thrown;
     if (!isOfZlib(error)) throw error;
-    throw new ObjectRefused(undefined, `it is no whole ${packing}: ${error.message} (${error.code})`, { cause: error });
+    throw new ObjectRefused(undefined, `it is not valid ${packing}: ${error.message} (${error.code})`, { cause: error });
   } finally {
     decoder.destroy();
   }

@@ -68,12 +68,12 @@ function limitsOf({ http, bodyBytes, bodyKey }: ConnectionSpec): ClientLimits {
 
 function tellAttempt(name: string, { operation, status, class: kind, attempt }: AttemptReport, { log }: ProviderDeps): void {
   if (kind === undefined || kind === "cancelled") return;
-  if (kind === "rate_limited") log.info(`${name} asks to be asked less often`, { endpoint: operation, status, attempt });
-  else log.debug(`an attempt to ask ${name} failed`, { endpoint: operation, status, class: kind, attempt });
+  if (kind === "rate_limited") log.info(`${name} limits the request rate`, { endpoint: operation, status, attempt });
+  else log.debug(`an attempt to call ${name} failed`, { endpoint: operation, status, class: kind, attempt });
 }
 
 function tellCall(name: string, { operation, status, class: kind }: CallReport, { log }: ProviderDeps): void {
   const refused = status === 401 || (status === 403 && operation.startsWith("oauth/"));
-  if (refused) log.error(`${name} does not accept the credential; check the configured one`, { endpoint: operation, status });
-  else if (kind === "redirect") log.error(`${name} redirects elsewhere; that is not followed, configure the address it leads to if you trust it`, { endpoint: operation, status });
+  if (refused) log.error(`${name} rejects the credential; check the configured one`, { endpoint: operation, status });
+  else if (kind === "redirect") log.error(`${name} answers with a redirect, which is not followed; if you trust its target, configure that address`, { endpoint: operation, status });
 }

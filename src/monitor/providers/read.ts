@@ -42,6 +42,6 @@ export async function readList<T>({ client, log }: Reader, endpoint: Endpoint & 
       else found.push(decode(object));
     }
   }
-  if (leftOut > 0) log.debug("elements of a list are no objects and were left out", { endpoint: endpoint.operation, count: leftOut });
+  if (leftOut > 0) log.debug("elements of a list are not objects and were skipped", { endpoint: endpoint.operation, count: leftOut });
   return found;
 }

@@ -199,7 +199,7 @@ class Runner implements CollectorRunner {
       await memory.marks.set(this.name, markMs);
     } catch (error) {
       if (selfObservability) scope.add(checkpointPersistErrors, 1, { "vpn.collector": this.name });
-      log.warn("how far a collector came could not be stored; after a restart it reads from the last stored mark", { name: this.name, error: toStewardError(error) });
+      log.warn("cannot store the checkpoint of a collector; after a restart it reads from the last stored one", { name: this.name, error: toStewardError(error) });
     }
   }
 
@@ -218,7 +218,7 @@ class Runner implements CollectorRunner {
     if (this.#failing !== undefined) log.info("collector recovered", { name, failed_runs: this.#failing.runs, failed_for: formatDuration(Math.round((clock.monotonic() - this.#failing.sinceMs) / 1_000) * 1_000) });
     this.#failing = undefined;
     for (const operation of denied) {
-      log.warn("the credential may not make this call; the collector goes on without it", { name, operation, status: 403, remedy: "give the credential the scope, or switch off what needs it" });
+      log.warn("the credential is not permitted to make this call; the collector continues without it", { name, operation, status: 403, remedy: "grant the scope to the credential, or disable what needs it" });
     }
   }
 }

@@ -83,7 +83,7 @@ class Sampler {
     if (this.#running) return;
     this.#running = true;
     this.looking = this.#look()
-      .catch((error: unknown) => this.#deps.log.error("series could not be counted for the status page", { error: toStewardError(error) }))
+      .catch((error: unknown) => this.#deps.log.error("counting series for the status page failed", { error: toStewardError(error) }))
       .finally(() => (this.#running = false));
   }
 

@@ -12,7 +12,7 @@ const MAX_NAMES = 3;
 const UPSTREAM = "check that the control plane is up and its address: vpn.url, headscale.url or networks[].url";
 const RECEIVER = "check that the receiver is up, and otlp.endpoint with its headers";
 const LATE = "a run hangs or the process is short of CPU; the log names the collector";
-const STUCK = "the log says which record cannot be read; it is tried again at each run";
+const STUCK = "see the log for the record that cannot be read; each run retries it";
 const signals: Readonly<Record<Signal, string>> = { [Signal.UNSPECIFIED]: "", [Signal.METRICS]: "metrics", [Signal.LOGS]: "logs", [Signal.TRACES]: "traces" };
 
 /** Something that is not well, with what to do about it. */
@@ -41,7 +41,7 @@ export interface JudgedNetwork {
 export function judge({ process, checkpoints, delivery, networks }: Judged): { readonly health: Health; readonly problems: Problem[] } {
   const problems = [
     ...process,
-    ...(checkpoints === undefined ? [] : [{ part: "checkpoints", reason: `checkpoints are not stored: ${checkpoints}`, remedy: "look at the disk that holds checkpoint.file_path; Steward goes on by itself once it takes writes", link: "#config" }]),
+    ...(checkpoints === undefined ? [] : [{ part: "checkpoints", reason: `checkpoints are not stored: ${checkpoints}`, remedy: "check the disk of checkpoint.file_path; Steward recovers by itself once it accepts writes", link: "#config" }]),
     ...delivery.filter(({ failing }) => failing).map(deliveryProblem),
     ...networks.flatMap(networkProblems),
   ];

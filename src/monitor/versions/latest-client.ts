@@ -36,10 +36,10 @@ export function createLatestClient(deps: LatestClientDeps, options: MonitorOptio
     try {
       const told = ((await index.fetch(signal)) as { readonly Version?: unknown } | undefined)?.Version;
       if (typeof told === "string" && VERSION.test(told)) latest = told.replace(/^v/, "");
-      else log.warn("the package index tells no version", { url: new URL(options.url).origin });
+      else log.warn("the package index returned no version", { url: new URL(options.url).origin });
     } catch (thrown) {
       if (signal.aborted) return;
-      log.warn("the latest client version is not known", { error: toStewardError(thrown) });
+      log.warn("the check for the latest client version failed", { error: toStewardError(thrown) });
     }
     if (!signal.aborted) timer = clock.timer(clock.monotonic() + options.cacheTtlMs, () => void ask());
   };

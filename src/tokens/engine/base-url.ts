@@ -30,7 +30,7 @@ export function parseBaseUrl(text: string): Base {
   const url = URL.parse(text.trim());
   const refuse = (why: string): Error => logicalError(occurred(`unable to parse base URL: ${why}; give scheme, host and at most a path, e.g. ${DEFAULT_BASE_URL} or https://HOST/api/v3`), { field: "base_url", rule: "base_url" });
   if (text.trim() === "") throw refuse("it is empty");
-  if (url === null || text.trim().length > 2_048) throw refuse("it is no absolute URL");
+  if (url === null || text.trim().length > 2_048) throw refuse("it is not an absolute URL");
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("its scheme is neither https nor http");
   if (url.username !== "" || url.password !== "") throw refuse("it holds a user or a password");
   if (url.search !== "" || url.hash !== "") throw refuse("it holds a query or a fragment");

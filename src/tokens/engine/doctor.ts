@@ -47,7 +47,7 @@ export async function examine(context: EngineContext, mountPoint: string, examin
 export async function policiesCheck({ host }: EngineContext): Promise<Check | undefined> {
   const warnings = await host.warnings?.();
   if (warnings === undefined) return undefined;
-  return { name: "policies", ok: true, detail: warnings.length === 0 ? "nothing to say" : `warnings about paths of this mount: ${warnings.length}`, remedy: warnings.join("; ") };
+  return { name: "policies", ok: true, detail: warnings.length === 0 ? "no warnings" : `warnings about paths of this mount: ${warnings.length}`, remedy: warnings.join("; ") };
 }
 
 function keyCheck(session: Session): Check {
@@ -73,7 +73,7 @@ function clockCheck(context: EngineContext, reply: HttpReply): Check {
   skew.sample(reply.headers["date"], reply.sentAtMs);
   const skewMs = skew.skewMs();
   const detail = reply.headers["date"] === undefined ? "the platform did not say its time" : `${Math.abs(Math.round(skewMs / 1_000))} s ${skewMs > 0 ? "behind" : "ahead of"} the platform's`;
-  return { name: "clock", ok: Math.abs(skewMs) <= MOST_SKEW_MS, detail, remedy: Math.abs(skewMs) <= MOST_SKEW_MS ? "" : "set this machine's clock; JWTs are corrected meanwhile, leases end by this clock" };
+  return { name: "clock", ok: Math.abs(skewMs) <= MOST_SKEW_MS, detail, remedy: Math.abs(skewMs) <= MOST_SKEW_MS ? "" : "correct this machine's clock; JWTs are corrected meanwhile, but leases expire by this clock" };
 }
 
 async function findInstallation(session: Session, { installationId, orgName }: Examined, checks: Check[], signal: AbortSignal): Promise<Installation | undefined> {

@@ -73,7 +73,7 @@ function hintsFor(outcome: HttpReply | HttpLost, scope: Scope): readonly string[
 
 async function answered(context: EngineContext, session: Session, request: LogicalRequest, scope: Scope, { id, reply, token }: Made): Promise<LogicalResponse> {
   const minted = readMinted(reply.body);
-  if (minted === undefined) throw await withoutToken(context, session, request, garbage({ failed: "unable to decode access token response", subject: "" }, "the answer holds no token"), token());
+  if (minted === undefined) throw await withoutToken(context, session, request, garbage({ failed: "unable to decode access token response", subject: "" }, "the response contains no token"), token());
   const expiresAtMs = expiryOf(minted.data);
   const ttlMs = expiresAtMs === undefined ? 0 : expiresAtMs - session.jwt.platformNowMs();
   if (ttlMs <= 0) throw await unusable(context, session, request, minted, expiresAtMs === undefined ? "without a time of expiry" : "that is expired already");
@@ -102,6 +102,6 @@ async function revokeNow(context: EngineContext, session: Session, request: Logi
   const outcome = await revokeToken(context.platform, session.base, token);
   const ended = outcome.lost === undefined && (outcome.status < 300 || outcome.status === 401 || outcome.status === 404);
   if (ended) request.effect?.none();
-  else context.host.log.error("a token that cannot be leased could not be revoked", { request_id: request.id });
+  else context.host.log.error("revoking a token that cannot be leased failed", { request_id: request.id });
   return ended;
 }

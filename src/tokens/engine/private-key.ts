@@ -37,7 +37,7 @@ function mend(text: string): string {
   const rest = begin === null ? "" : lines.slice(begin.index + begin[0].length);
   const end = /-----END ([A-Z0-9 ]{1,40})-----/.exec(rest);
   const label = begin?.[1];
-  if (end === null || label === undefined || label !== end[1]) throw notPem("there is no whole block from -----BEGIN to -----END");
+  if (end === null || label === undefined || label !== end[1]) throw notPem("there is no complete block from -----BEGIN to -----END");
   if (label !== "RSA PRIVATE KEY" && label !== "PRIVATE KEY") throw notPem(`the block is a ${label}`);
   const body = rest.slice(0, end.index);
   if (body.includes(":")) throw notPem("it is encrypted with a passphrase");
@@ -50,7 +50,7 @@ function parse(pem: string): KeyObject {
     return createPrivateKey(pem);
   } catch {
     // The library's reason says nothing that helps, and nothing of it may quote the key.
-    throw refused("unable to parse private key: the block is damaged or cut; paste the whole file that the platform gave");
+    throw refused("unable to parse private key: the block is damaged or incomplete; paste the complete file from the platform");
   }
 }
 
@@ -61,7 +61,7 @@ function attempt(key: KeyObject): void {
   } catch {
     // Told below: a key whose numbers do not fit each other may fail either way.
   }
-  throw refused("unable to parse private key: it does not sign; paste the whole file that the platform gave");
+  throw refused("unable to parse private key: it cannot sign; paste the complete file from the platform");
 }
 
 function notPem(why: string): StewardError {

@@ -38,7 +38,7 @@ function checkScope(scope: Scope): void {
   const slashed = scope.repositories.find((name) => name.includes("/"));
   if (slashed !== undefined) throw refused("repositories", `repositories takes short names: write ${quote(slashed.slice(slashed.lastIndexOf("/") + 1))} instead of ${quote(slashed)}; the owner follows from the installation`);
   for (const [field, list] of [["repositories", scope.repositories], ["repository_ids", scope.repositoryIds]] as const) {
-    if (list.length > MOST_REPOSITORIES) throw refused(field, `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; ask for several tokens, or leave it out for all of the installation`);
+    if (list.length > MOST_REPOSITORIES) throw refused(field, `${field} takes at most ${MOST_REPOSITORIES} repositories, not ${list.length}; request several tokens, or omit it for all repositories of the installation`);
   }
 }
 
@@ -91,7 +91,7 @@ export function grantWarnings(scope: Scope, granted: Data): readonly string[] {
   const warnings: string[] = [];
   if (Object.keys(scope.permissions).length > 0 && isObject(granted["permissions"])) warnings.push(...permissionDifferences(scope.permissions, permissionsOf(granted["permissions"])));
   if (scope.repositories.length + scope.repositoryIds.length === 0) return warnings;
-  if (granted["repository_selection"] === "all") warnings.push("the token is for all repositories of the installation, although a choice was asked for");
+  if (granted["repository_selection"] === "all") warnings.push("the token is for all repositories of the installation, although specific ones were requested");
   else if (scope.repositoryIds.length === 0) warnings.push(...repositoryDifferences(scope.repositories, granted["repositories"]));
   return warnings;
 }
@@ -100,7 +100,7 @@ export function grantWarnings(scope: Scope, granted: Data): readonly string[] {
 function permissionDifferences(asked: Permissions, granted: Permissions): readonly string[] {
   const missing = Object.entries(asked).filter(([name, level]) => !reaches(own(granted, name), level)).map(([name, level]) => `${name}=${level}`);
   const wider = Object.entries(granted).filter(([name, level]) => !(name === "metadata" && level === "read") && !reaches(own(asked, name), level)).map(([name, level]) => `${name}=${level}`);
-  return [...told("the token lacks permissions that were asked for", missing), ...told("the token has permissions beyond those asked for", wider)];
+  return [...told("the token lacks permissions that were requested", missing), ...told("the token has more permissions than requested", wider)];
 }
 
 function repositoryDifferences(asked: readonly string[], granted: unknown): readonly string[] {
@@ -108,8 +108,8 @@ function repositoryDifferences(asked: readonly string[], granted: unknown): read
   const names = new Set((granted as readonly unknown[]).map((one) => (isObject(one) && typeof one["name"] === "string" ? one["name"].toLowerCase() : "")));
   const wanted = new Set(asked.map((name) => name.toLowerCase()));
   return [
-    ...told("the token lacks repositories that were asked for", [...wanted].filter((name) => !names.has(name))),
-    ...told("the token has repositories beyond those asked for", [...names].filter((name) => name !== "" && !wanted.has(name))),
+    ...told("the token lacks repositories that were requested", [...wanted].filter((name) => !names.has(name))),
+    ...told("the token has more repositories than requested", [...names].filter((name) => name !== "" && !wanted.has(name))),
   ];
 }
 

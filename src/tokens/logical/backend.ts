@@ -91,6 +91,6 @@ function helpOn(spec: BackendSpec, route: Route | undefined, request: LogicalReq
 async function revoke(secrets: Readonly<Record<string, SecretType>>, request: LogicalRequest): Promise<undefined> {
   const name = request.secret?.internalData["secret_type"];
   const type = typeof name === "string" && Object.hasOwn(secrets, name) ? secrets[name] : undefined;
-  if (type === undefined) throw new StewardError("invalid", "the lease does not say what kind of secret it stands for, or says one that this backend has not", { rule: "secret_type" });
+  if (type === undefined) throw new StewardError("invalid", "the lease has no secret type, or one that this backend does not know", { rule: "secret_type" });
   await type.revoke(request);
 }

@@ -10,13 +10,13 @@ const tokens = { group: "Tokens" } as const;
 /** Requests to the secrets manager: `mount` is a mount point, `(none)` or `__other__`; `operation` as the client asked; `outcome` is ok or the class of the error. */
 export const tokensRequests: Row<"mount" | "operation" | "outcome", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.requests", kind: "counter", unit: "{request}", attributes: ["mount", "operation", "outcome"], help: "Requests to the secrets manager by mount, operation and outcome." });
 /** Mints that were asked for, those refused included. */
-export const tokensMints: Row<"mount" | "outcome", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.mints", kind: "counter", unit: "{token}", attributes: ["mount", "outcome"], help: "Tokens asked for by mount and outcome." });
+export const tokensMints: Row<"mount" | "outcome", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.mints", kind: "counter", unit: "{token}", attributes: ["mount", "outcome"], help: "Mint requests by mount and outcome." });
 /** Of successful mints, from the request to its answer with lease and audit on disk. */
-export const tokensMintDuration: Row<"mount", "histogram"> = defineMetric({ ...tokens, name: "svc.tokens.mint.duration", kind: "histogram", unit: "s", attributes: ["mount"], bounds: SECONDS, help: "Time from the request for a token to its answer, with lease and audit on disk." });
+export const tokensMintDuration: Row<"mount", "histogram"> = defineMetric({ ...tokens, name: "svc.tokens.mint.duration", kind: "histogram", unit: "s", attributes: ["mount"], bounds: SECONDS, help: "Time from a mint request to its response, with lease and audit record on disk." });
 /** Tries to revoke at the platform: outcome revoked or failed. A failed one is tried again. */
-export const tokensRevocations: Row<"mount" | "outcome", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.revocations", kind: "counter", unit: "{revocation}", attributes: ["mount", "outcome"], help: "Tries to revoke what a lease stands for, by mount and outcome." });
+export const tokensRevocations: Row<"mount" | "outcome", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.revocations", kind: "counter", unit: "{revocation}", attributes: ["mount", "outcome"], help: "Attempts to revoke the token of a lease, by mount and outcome." });
 /** Leases: `held` are all, `due` those whose end is under way, `irrevocable` those whose end failed for good. */
-export const tokensLeases: Row<"state", "gauge"> = defineMetric({ ...tokens, name: "svc.tokens.leases", kind: "gauge", unit: "{lease}", attributes: ["state"], help: "Leases that are held, due to end, or irrevocable." });
+export const tokensLeases: Row<"state", "gauge"> = defineMetric({ ...tokens, name: "svc.tokens.leases", kind: "gauge", unit: "{lease}", attributes: ["state"], help: "Leases by state: held, due, irrevocable." });
 /** What a crash or an unclear answer left. */
 export const tokensOrphans: Row<never, "gauge"> = defineMetric({ ...tokens, name: "svc.tokens.orphans", kind: "gauge", unit: "{token}", help: "Tokens that may exist at the platform without a lease." });
 /** Service tokens; batch tokens are stored nowhere. */
@@ -24,7 +24,7 @@ export const tokensStored: Row<never, "gauge"> = defineMetric({ ...tokens, name:
 /** Records on disk: request or response. */
 export const tokensAuditRecords: Row<"type", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.audit.records", kind: "counter", unit: "{record}", attributes: ["type"], help: "Audit records that reached the disk, by type." });
 /** Records that no device took; what they stood for was refused. */
-export const tokensAuditFailures: Row<"type", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.audit.failures", kind: "counter", unit: "{record}", attributes: ["type"], help: "Audit records that no device took, so that the request was refused." });
+export const tokensAuditFailures: Row<"type", "counter"> = defineMetric({ ...tokens, name: "svc.tokens.audit.failures", kind: "counter", unit: "{record}", attributes: ["type"], help: "Audit records that no device accepted, so that the request was refused." });
 /** Whether the key is out of memory. */
 export const tokensSealed: Row<never, "gauge"> = defineMetric({ ...tokens, name: "svc.tokens.sealed", kind: "gauge", unit: "1", help: "1 while the store of tokens is sealed, otherwise 0." });
 

@@ -16,7 +16,7 @@ export function parseCidrs(field: string, given: readonly string[]): readonly st
   if (given.length > MOST_CIDRS) throw logicalError(`${field} holds at most ${MOST_CIDRS} networks`, { field, rule: "count" });
   return given.map((text) => {
     const network = networkOf(text.trim());
-    if (network === undefined) throw logicalError(`${field}: ${JSON.stringify(text.slice(0, 60))} is no address and no network such as 10.0.0.0/8`, { field, rule: "cidr" });
+    if (network === undefined) throw logicalError(`${field}: ${JSON.stringify(text.slice(0, 60))} is neither an address nor a network such as 10.0.0.0/8`, { field, rule: "cidr" });
     return `${network.address}/${network.bits}`;
   });
 }

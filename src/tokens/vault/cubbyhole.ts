@@ -50,7 +50,7 @@ async function store(env: Env, request: PathRequest): Promise<void> {
   const { entry } = callerOf(request);
   if (entry.type === "batch") throw new StewardError("invalid", "cubbyhole operations are only supported by \"service\" type tokens", { rule: "token_type" });
   const path = pathOf(request);
-  if (path === "" || path.endsWith("/")) throw new StewardError("invalid", "missing path: name what is to be stored", { field: "path" });
+  if (path === "" || path.endsWith("/")) throw new StewardError("invalid", "missing path: give the path to store under", { field: "path" });
   if (isLongerThan(request.data, 2 * VALUE_BYTES)) throw tooLong("more");
   const data: Record<string, unknown> = { ...request.data };
   delete data["path"];

@@ -128,7 +128,7 @@ export async function openManager(deps: ManagerDeps): Promise<Manager> {
     rotation.start();
     await mounts.open();
     await leases.start();
-    await tokens.component.start(new AbortController().signal, (error) => log.error("tokens do not end at their times any more", { error: toStewardError(error) }));
+    await tokens.component.start(new AbortController().signal, (error) => log.error("the token expiry loop stopped; tokens no longer expire", { error: toStewardError(error) }));
     return manager;
   } catch (error) {
     await manager.stop(0);
@@ -161,7 +161,7 @@ interface Parts {
 async function stopAll({ tokens, leases, mounts, refusals, audit, expiry, rotation, log }: Parts, deadlineMs: number): Promise<void> {
   const ends = await Promise.allSettled([tokens.component.stop(deadlineMs), leases.stop(deadlineMs), refusals.close(), rotation.stop()]);
   ends.push(...await Promise.allSettled([mounts.close(), audit.close(), expiry.stop()]));
-  for (const end of ends) if (end.status === "rejected") log.error("a part of the secrets manager did not stop well", { error: toStewardError(end.reason) });
+  for (const end of ends) if (end.status === "rejected") log.error("stopping a part of the secrets manager failed", { error: toStewardError(end.reason) });
 }
 
 /** What `secrets list` and `auth list` show of the mounts that are always there. */

@@ -45,7 +45,7 @@ describe("What a cycle prints", () => {
     const results = [result(undefined, { collector: "devices", tookMs: 1234 }), result(forbidden), result(undefined, { network: "a" })];
     expect(formatOutcome(outcome({ results }))).toBe([
       "corp.test  devices  ok      1234 ms",
-      "corp.test  users    FAILED    12 ms  tailscale: users: the credential may not do this (status 403); give the credential the permission or scope",
+      "corp.test  users    FAILED    12 ms  tailscale: users: the credential lacks the permission (status 403); give the credential the permission or scope",
       "a          users    ok        12 ms",
       "preflight: FAILED (1 of 3 collectors failed, exit=4)",
       "",

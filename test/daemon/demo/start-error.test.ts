@@ -46,7 +46,7 @@ describe("an error that keeps the demo from starting", () => {
   });
 
   it("says of any other setting that it needs -demo, and leaves alone what no setting helps", () => {
-    expect(remedyFor(new StewardError("denied", "no", { remedy: "set state.directory to a folder of yours" }))).toBe("set state.directory to a folder of yours; with a setting the demo starts only by -demo: bin/steward -demo");
+    expect(remedyFor(new StewardError("denied", "no", { remedy: "set state.directory to a folder of yours" }))).toBe("set state.directory to a folder of yours; with settings the demo starts only with -demo: bin/steward -demo");
     expect(remedyFor(new StewardError("denied", "no", { remedy: "remove it" }))).toBe("remove it");
   });
 

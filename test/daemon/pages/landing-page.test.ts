@@ -37,7 +37,7 @@ describe("what the landing page tells of the archive", () => {
   });
 
   it("is that it is unwell when a store is, or it cannot answer", async () => {
-    expect(await archiveFacts({ ...documents(), healthy: () => false }, signal)).toMatchObject({ state: "bad", word: "a store is not well", documents: undefined });
+    expect(await archiveFacts({ ...documents(), healthy: () => false }, signal)).toMatchObject({ state: "bad", word: "a store is unavailable", documents: undefined });
     expect(await archiveFacts(documents({ getSyncStatus: refuse }), signal)).toMatchObject({ state: "bad", word: "does not answer" });
   });
 });

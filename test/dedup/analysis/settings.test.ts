@@ -101,7 +101,7 @@ describe("the rules over several of them", () => {
     await start(env).settings.change(ANALYSIS_SCOPE, { confidence_weight_jaccard: 70, confidence_weight_fuzzy: 30 });
     const { parameters, lines } = start(env, { confidence_weight_fuzzy: "40" });
     expect(parameters()).toMatchObject({ confidenceWeightJaccard: 60, confidenceWeightFuzzy: 40 });
-    expect(lines).toEqual([expect.stringContaining("stored settings of the analysis do not go with the configuration") as string]);
+    expect(lines).toEqual([expect.stringContaining("stored analysis settings conflict with the configuration") as string]);
     expect(start(env).parameters()).toMatchObject({ confidenceWeightJaccard: 70, confidenceWeightFuzzy: 30 });
   });
 });

@@ -65,7 +65,7 @@ describe("a folder as an archive", () => {
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["a/real.txt", "near/far.txt", "a/named.txt", "one.txt"]);
     expect(skippedOf(items).filter(({ failure }) => failure).map(({ ref, reason, detail }) => `${ref}: ${reason}: ${detail}`)).toEqual([
-      "dangling.txt: broken link: the link leads to nothing", "loop1: broken link: the link leads back to itself", "loop2: broken link: the link leads back to itself",
+      "dangling.txt: broken link: the target of the link does not exist", "loop1: broken link: the link points back to itself", "loop2: broken link: the link points back to itself",
     ]);
     expect(skippedOf(items).filter(({ reason }) => reason === "link").map(({ ref }) => ref)).toEqual(["a/self", "a/up", "nearer", "a/again.txt", "two.txt"]);
   });
@@ -75,7 +75,7 @@ describe("a folder as an archive", () => {
     symlinkSync(outer, join(outer, "inner/out"));
     const items = await readAll(archiveOf(join(outer, "inner")));
     expect(refsOf(items)).toEqual(["in.txt"]);
-    expect(complaints(items)).toEqual(["out: link: leads to a folder around this archive"]);
+    expect(complaints(items)).toEqual(["out: link: points to a parent folder of this archive"]);
   });
 
   it("never waits on a pipe and leaves devices and version control alone", async () => {
@@ -83,7 +83,7 @@ describe("a folder as an archive", () => {
     execFileSync("mkfifo", [join(folder, "pipe.txt")]);
     const items = await readAll(archiveOf(folder));
     expect(refsOf(items)).toEqual(["a.txt"]);
-    expect(complaints(items)).toEqual([".git: version control: holds the version control system's own files", "pipe.txt: no file: is a device, socket or pipe"]);
+    expect(complaints(items)).toEqual([".git: version control: contains files of a version control system", "pipe.txt: no file: is a device, socket or pipe"]);
   });
 
   it("names what it may not read and goes on", async () => {
@@ -125,7 +125,7 @@ describe("a folder as an archive", () => {
     expect(refsOf(await readAll(archiveOf(folder, { exclude: ["node_modules", "docs/old/"] })))).toEqual(["a.txt", "b.md", "docs/e.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["**/*.txt"], exclude: ["a.*"] })))).toEqual(["docs/e.txt", "docs/old/d.txt", "node_modules/x/c.txt"]);
     expect(refsOf(await readAll(archiveOf(folder, { include: ["*.md"] })))).toEqual(["b.md"]);
-    expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(/is no file pattern/);
+    expect(() => archiveOf(folder, { include: ["x".repeat(70_000)] })).toThrow(/is not a file pattern/);
   });
 
   it("reads only what changed, unless forced", async () => {
@@ -167,7 +167,7 @@ describe("a folder as an archive", () => {
     const pool = createInlinePool((input) => JSON.stringify(input).includes("poison"));
     const items = await readAll(createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }));
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be turned into text"]);
+    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be converted to text"]);
   });
 
   it("lets a page cost two workers and no other page its text", async () => {
@@ -177,7 +177,7 @@ describe("a folder as an archive", () => {
     onTestFinished(() => pool.close());
     const items = await readAll(createFolderArchive({ pool }, { name: "notes", path: folder, include: [], exclude: [] }));
     expect(documentsOf(items).map(({ text }) => text)).toEqual(["good", "fine"]);
-    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be turned into text"]);
+    expect(complaints(items)).toEqual(["b.html: broken HTML: its HTML cannot be converted to text"]);
     expect(pool.status().crashed).toBe(2);
   });
 

@@ -36,10 +36,10 @@ describe("JSON Lines as an archive", () => {
     expect(refsOf(items)).toEqual(["first", "last"]);
     expect(complaints(items)).toEqual([
       expect.stringMatching(/^line 3: broken line: is not valid JSON: Unterminated string/) as string,
-      "line 4: broken line: is no JSON object but a list", "line 5: broken line: is no JSON object but null", "line 6: broken line: has no id", "line 7: broken line: has no content",
-      "line 8: broken line: has content that is no text but a number", "line 9: broken line: has an id that is neither text nor number but a boolean", "line 10: broken line: has an empty id",
-      "line 11: broken line: has an id too large for a number; write it as text", "line 12: broken line: has tags that are no list but a string", "line 13: broken line: has title that is no text but a list",
-      "line 14: broken line: is not valid UTF-8", "line 15: broken line: has an id that cannot be stored: too long or no whole characters", "line 16: equal id: has the id \"first\" of line 1, which counts",
+      "line 4: broken line: is not a JSON object but a list", "line 5: broken line: is not a JSON object but null", "line 6: broken line: has no id", "line 7: broken line: has no content",
+      "line 8: broken line: has content that is not text but a number", "line 9: broken line: has an id that is neither text nor number but a boolean", "line 10: broken line: has an empty id",
+      "line 11: broken line: has an id too large for a number; write it as text", "line 12: broken line: has tags that are not a list but a string", "line 13: broken line: has title that is not text but a list",
+      "line 14: broken line: is not valid UTF-8", "line 15: broken line: has an id that cannot be stored: too long, or with invalid characters", "line 16: equal id: has the id \"first\" of line 1, which counts",
     ]);
     expect(skippedOf(items).every(({ failure }) => failure)).toBe(true);
   });
@@ -51,7 +51,7 @@ describe("JSON Lines as an archive", () => {
     const items = await readAll(createJsonlArchive({ pool }, { name: "lines", source: { path } }));
     expect(pool.runs).toEqual({ "json-line": 3 });
     expect(documentsOf(items).map(({ ref, title, text }) => [ref, title, text.length])).toEqual([["big", "T", 500_002], ["small", "small", 1]]);
-    expect(complaints(items)).toEqual([expect.stringMatching(/^line 2: broken line: is not valid JSON: Unterminated/) as string, "line 3: broken line: is no JSON object but a list"]);
+    expect(complaints(items)).toEqual([expect.stringMatching(/^line 2: broken line: is not valid JSON: Unterminated/) as string, "line 3: broken line: is not a JSON object but a list"]);
   });
 
   it("skips a line over 64 MiB with bounded memory", async () => {

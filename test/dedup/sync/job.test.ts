@@ -163,7 +163,7 @@ describe("a sync", () => {
     const side = await openSide([folder("notes", path)]);
     await side.sync();
     for (const name of ["a.txt", "b.txt"]) rmSync(join(path, name));
-    await expect(side.sync()).rejects.toThrow("archive notes is empty, but 2 documents of it are known; run sync with force if that is right");
+    await expect(side.sync()).rejects.toThrow("archive notes is empty, but 2 documents of it are known; run sync with force if it really is empty");
     expect(side.store.index.size).toBe(2);
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 2 });
     expect(side.store.index.size).toBe(0);
@@ -196,7 +196,7 @@ describe("a sync", () => {
     expect(result).toMatchObject({ failed: 2, reconciled: 1, skipReasons: { unreadable: 2 }, errors: ["s: f: cannot be read: EACCES", "s: c: cannot be read: EACCES"] });
     expect(Object.keys(await contents(side))).toEqual(["c", "f/a", "f/g/b"]);
     items = [{ ...skipped, ref: "line 2", hides: "any" }, documentOf("c", "c")];
-    expect((await side.sync()).errors).toContain("s: 2 documents are no longer listed but stay, since 1 lines could not be read; mend those or run sync with force");
+    expect((await side.sync()).errors).toContain("s: 2 documents are no longer listed but kept, because 1 lines could not be read; fix those lines or run sync with force");
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 2 });
     expect(Object.keys(await contents(side))).toEqual(["c"]);
   });
@@ -212,7 +212,7 @@ describe("a sync", () => {
     const side = await openSide([scripted("a", () => [documentOf("x", "x")]), scripted("b", () => [documentOf("y", "y")])]);
     await side.sync();
     side.archives = side.archives.slice(0, 1);
-    expect((await side.sync()).errors).toEqual(["b is no longer among the archives; its 1 documents stay until a sync with force"]);
+    expect((await side.sync()).errors).toEqual(["b is no longer among the archives; its 1 documents are kept until a sync with force"]);
     expect(await side.sync({ force: true })).toMatchObject({ reconciled: 1 });
     expect(Object.keys(await contents(side))).toEqual(["x"]);
   });
@@ -233,7 +233,7 @@ describe("a sync", () => {
     const { long, noise: kept } = await contents(side);
     expect(long?.[0]).toHaveLength(500_000);
     expect(kept?.[0] === noise.slice(0, 250_000)).toBe(true);
-    expect(side.notes).toEqual(["kept up to 500,000 characters: s: long", "kept up to 250000 characters, since it does not pack: s: noise"]);
+    expect(side.notes).toEqual(["truncated to 500,000 characters: s: long", "truncated to 250000 characters, because it cannot be compressed further: s: noise"]);
   });
 
   it("ends at a cancel and leaves what was stored whole", async () => {

@@ -127,7 +127,7 @@ describe("a sync by the clock", () => {
     await first();
     await scheduler.stop(1_000);
     expect(jobs.cancelled).toEqual([]);
-    expect(history()).toMatchObject([{ outcome: "cancelled", reason: "the process stops" }]);
+    expect(history()).toMatchObject([{ outcome: "cancelled", reason: "the process is stopping" }]);
   });
 
   it("cancels a sync that hangs for a day", async () => {

@@ -66,7 +66,7 @@ it(`${ENDS} times ends with 1 in time, without a word of what the error quotes, 
     tookMs.push(performance.now() - began);
     await Promise.all(writers);
     const said = daemon.stderr.join("\n");
-    expect(said).toContain("an error that nobody caught ends the process");
+    expect(said).toContain("uncaught error; the process exits");
     expect(said).toContain(end % 2 === 0 ? "uncaughtException" : "unhandledRejection");
     expect(said).toContain("SyntaxError");
     expect(said).not.toContain("canary-4711");

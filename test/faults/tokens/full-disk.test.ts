@@ -68,7 +68,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const first = (await mint(at)).json.lease_id as string;
     const free = fill(disk);
     const refused = await mintUntilFull(at);
-    expect([refused.status, refused.text]).toEqual([507, expect.stringMatching(/full|no room/) as string]);
+    expect([refused.status, refused.text]).toEqual([507, expect.stringMatching(/full|no space/) as string]);
     for (let round = 0; round < 20; round++) expect((await mint(at)).status).toBe(507);
     await Promise.all(Array.from({ length: 20 }, async () => expect((await mint(at)).status).toBe(507)));
     // What the platform made is leased or shown; what was refused was not asked for, or was taken back.
@@ -130,7 +130,7 @@ describe.skipIf(noSmallDisk !== undefined)("a disk that is full", () => {
     const free = fill(disk);
     // The page that the file has begun takes a few more records.
     const refused = await mintUntilFull(at);
-    expect([refused.status, refused.text]).toEqual([507, expect.stringMatching(/audit device file\/ .*does not take records: its disk is full.*free space/) as string]);
+    expect([refused.status, refused.text]).toEqual([507, expect.stringMatching(/audit device file\/ .*accepts no records: its disk is full.*free space/) as string]);
     const asked = host.requests().mint;
     for (const [method, path] of [["POST", "github/token"], ["GET", "github/config"], ["GET", "sys/mounts"], ["GET", "auth/token/lookup-self"], ["POST", "auth/token/create"]] as const) {
       const answer = await vault.ask(method, path, method === "POST" ? { body: path === "github/token" ? { installation_id: 1001 } : {} } : {});
@@ -195,7 +195,7 @@ describe("an audit file", () => {
     renameSync(folder, `${folder}-away`);
     onTestFinished(() => rmSync(`${folder}-away`, { recursive: true, force: true }));
     process.kill(at.vault.daemon.pid, "SIGHUP");
-    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("could not be reopened"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(at.vault.daemon.stderr.join("\n")).toContain("reopening the audit files failed"), { timeout: 30_000 });
     expect((await mint(at)).status).toBe(200);
     expect(readFileSync(join(`${folder}-away`, "audit.log.1"), "utf8")).toContain("github/token");
   });

@@ -66,16 +66,16 @@ const refused: Readonly<Record<string, Case>> = {
   "a suspended installation": { fault: status(403, "This installation has been suspended"), status: 400, says: /installation 1001 is suspended.*unsuspend/ },
   "a call that the app may not make": { fault: status(403, "Resource not accessible by integration"), status: 400, says: /may not do this for installation 1001.*accept its permissions/ },
   "an installation it does not know": { fault: status(404, "Not Found"), status: 400, says: /no installation 1001.*install/ },
-  "permissions it does not grant": { fault: status(422, "The permissions requested are not granted to this installation."), status: 400, says: /ask for less/ },
+  "permissions it does not grant": { fault: status(422, "The permissions requested are not granted to this installation."), status: 400, says: /request fewer permissions/ },
   "repositories it does not know": { fault: status(422, "There is at least one repository that does not exist or is not accessible to the parent installation."), status: 400, says: /check the names/ },
   "a request it does not take": { fault: status(415), status: 502, says: /does not understand.*base_url/ },
   "a page instead of a 404": { fault: { kind: "html", status: 404 }, status: 502, says: /a page.*base_url/ },
-  "a limit with a time": { fault: status(429, "slow down", { "retry-after": "17" }), status: 429, says: /limits its callers/, retryAfter: "17" },
-  "a limit without a time": { fault: status(429, "slow down"), status: 429, says: /limits its callers/, retryAfter: "60" },
-  "a limit with a date": { fault: status(429, "slow down", { "retry-after": new Date(Date.now() + 3_600_000).toUTCString() }), status: 429, says: /limits its callers/, retryAfter: /^\d+$/ },
+  "a limit with a time": { fault: status(429, "slow down", { "retry-after": "17" }), status: 429, says: /the platform's rate limit is exceeded/, retryAfter: "17" },
+  "a limit without a time": { fault: status(429, "slow down"), status: 429, says: /the platform's rate limit is exceeded/, retryAfter: "60" },
+  "a limit with a date": { fault: status(429, "slow down", { "retry-after": new Date(Date.now() + 3_600_000).toUTCString() }), status: 429, says: /the platform's rate limit is exceeded/, retryAfter: /^\d+$/ },
   "a secondary limit": { fault: status(403, "You have exceeded a secondary rate limit.", { "retry-after": "30" }), status: 429, says: /secondary rate limit/, retryAfter: "30" },
-  "a spent quota": { fault: status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(900) }), status: 429, says: /limits its callers/, retryAfter: /^[6789]\d\d$/ },
-  "a limit with a time that is none": { fault: status(429, "slow down", { "retry-after": "soon" }), status: 429, says: /limits its callers/, retryAfter: "60" },
+  "a spent quota": { fault: status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(900) }), status: 429, says: /the platform's rate limit is exceeded/, retryAfter: /^[6789]\d\d$/ },
+  "a limit with a time that is none": { fault: status(429, "slow down", { "retry-after": "soon" }), status: 429, says: /the platform's rate limit is exceeded/, retryAfter: "60" },
 };
 
 /** Nobody can know whether a token was made. */
@@ -84,18 +84,18 @@ const unclear: Readonly<Record<string, Case>> = {
   "502 with a page": { fault: { kind: "html" }, status: 502, says: /502.*the platform failed/, orphans: 1 },
   "503 though it was made": { fault: { ...status(503), effect: true } as Fault, status: 502, says: /503/, orphans: 1 },
   "504": { fault: status(504), status: 502, says: /504/, orphans: 1 },
-  "a page as a success": { fault: { kind: "html", status: 200 }, status: 502, says: /holds no token.*base_url/, orphans: 1 },
-  garbage: { fault: { kind: "garbage", effect: true }, status: 502, says: /holds no token/, orphans: 1 },
+  "a page as a success": { fault: { kind: "html", status: 200 }, status: 502, says: /contains no token.*base_url/, orphans: 1 },
+  garbage: { fault: { kind: "garbage", effect: true }, status: 502, says: /contains no token/, orphans: 1 },
   "a reset": { fault: { kind: "reset" }, status: 502, says: /connection to the platform failed/, orphans: 1 },
   "a reset though it was made": { fault: { kind: "reset", effect: true }, status: 502, says: /connection to the platform failed/, orphans: 1 },
   "a quarter of an answer": { fault: { kind: "truncate", bytes: 20 }, status: 502, says: /connection to the platform failed/, orphans: 1 },
   "100 MiB": { fault: { kind: "oversize", bytes: 100 * 2 ** 20 }, status: 502, says: /too large/, orphans: 1 },
-  "an answer without a token": { fault: { kind: "patch", members: { token: undefined } }, status: 502, says: /holds no token/, orphans: 1 },
-  "a token that is a number": { fault: { kind: "patch", members: { token: 5 } }, status: 502, says: /holds no token/, orphans: 1 },
-  "a token that no header can hold": { fault: { kind: "patch", members: { token: "a b\nc\0" } }, status: 502, says: /holds no token/, orphans: 1 },
-  "no answer": { fault: { kind: "hang" }, status: 504, says: /no whole answer in time/, orphans: 1 },
-  "no answer though it was made": { fault: { kind: "hang", effect: true }, status: 504, says: /no whole answer in time/, orphans: 1 },
-  "a byte a second": { fault: { kind: "drip", intervalMs: 1_000 }, status: 504, says: /no whole answer in time/, orphans: 1 },
+  "an answer without a token": { fault: { kind: "patch", members: { token: undefined } }, status: 502, says: /contains no token/, orphans: 1 },
+  "a token that is a number": { fault: { kind: "patch", members: { token: 5 } }, status: 502, says: /contains no token/, orphans: 1 },
+  "a token that no header can hold": { fault: { kind: "patch", members: { token: "a b\nc\0" } }, status: 502, says: /contains no token/, orphans: 1 },
+  "no answer": { fault: { kind: "hang" }, status: 504, says: /did not answer completely in time/, orphans: 1 },
+  "no answer though it was made": { fault: { kind: "hang", effect: true }, status: 504, says: /did not answer completely in time/, orphans: 1 },
+  "a byte a second": { fault: { kind: "drip", intervalMs: 1_000 }, status: 504, says: /did not answer completely in time/, orphans: 1 },
 };
 
 /** A token that no lease could end is revoked at once. */
@@ -198,10 +198,10 @@ describe.concurrent("a mint that the platform answers with", () => {
 describe.concurrent("a lookup of an installation that the platform answers with", () => {
   const direct: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
     "a refused JWT": [status(401, "A JSON web token could not be decoded"), 502, /prv_key/],
-    "a limit": [status(429, "slow down", { "retry-after": "9" }), 429, /limits its callers/],
-    "a spent quota": [status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(120) }), 429, /limits its callers/],
-    "no answer": [{ kind: "hang" }, 504, /no whole answer in time/],
-    "a byte a second": [{ kind: "drip", intervalMs: 1_000 }, 504, /no whole answer in time/],
+    "a limit": [status(429, "slow down", { "retry-after": "9" }), 429, /the platform's rate limit is exceeded/],
+    "a spent quota": [status(403, "API rate limit exceeded", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": inSeconds(120) }), 429, /the platform's rate limit is exceeded/],
+    "no answer": [{ kind: "hang" }, 504, /did not answer completely in time/],
+    "a byte a second": [{ kind: "drip", intervalMs: 1_000 }, 504, /did not answer completely in time/],
     "40 MiB": [{ kind: "oversize", bytes: 40 * 2 ** 20 }, 502, /too large/],
   };
 
@@ -244,8 +244,8 @@ describe.concurrent("a lookup of an installation that the platform answers with"
 
   const list: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
     "garbage in the list": [{ kind: "garbage" }, 502, /unable to list installations/],
-    "a page for the list": [{ kind: "html", status: 200 }, 502, /no JSON/],
-    "a list that is none": [{ kind: "patch", members: {} }, 502, /no list/],
+    "a page for the list": [{ kind: "html", status: 200 }, 502, /not JSON/],
+    "a list that is none": [{ kind: "patch", members: {} }, 502, /not a list/],
     "500 for the list": [status(500), 502, /the platform failed/],
     "no list": [{ kind: "hang" }, 504, /in time/],
   };
@@ -296,7 +296,7 @@ describe.concurrent("a revocation that the platform answers with", () => {
 
   const failing: Readonly<Record<string, readonly [Fault, number, RegExp]>> = {
     "403": [status(403, "Forbidden"), 400, /unable to revoke access token: 403/],
-    "a limit": [status(429, "slow down", { "retry-after": "7" }), 429, /limits its callers/],
+    "a limit": [status(429, "slow down", { "retry-after": "7" }), 429, /the platform's rate limit is exceeded/],
     "500": [status(500), 502, /unable to revoke access token: 500/],
     "a page": [{ kind: "html" }, 502, /502/],
     "a redirect": [{ kind: "redirect", location: "http://127.0.0.1:9/" }, 502, /redirects are not followed/],

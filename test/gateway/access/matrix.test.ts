@@ -113,7 +113,7 @@ describe("every method with no, a wrong and the right credential", () => {
   });
 });
 
-it("only the methods that the rules name are open to everybody", () => {
+it("only the methods that the rules name are open to everyone", () => {
   const open = methodTable(allServices(), []).methods.filter(({ access, dialect }) => access === Access.PUBLIC || (access === Access.SELF && dialect !== "vault"));
   expect(open.map(({ rpc }) => `${rpc.parent.typeName}.${rpc.name}`).sort()).toEqual(["steward.dedup.v1.SystemService.GetHealth", "steward.dedup.v1.SystemService.GetReadiness"]);
 });

@@ -145,7 +145,7 @@ describe("an error of the surface", () => {
     ["a path with a slash too many", "GET", "/api/status.json/", {}, 404, "404 page not found\n"],
     ["a method that changes things", "POST", "/api/status.json", {}, 405, "Method Not Allowed\n"],
     ["an uncommon method", "OPTIONS", "/api/status.json", {}, 405, "Method Not Allowed\n"],
-    ["a path that is no text", "GET", "/api/%ff", {}, 400, "the path must begin with a slash and hold only percent signs that introduce UTF-8; write %25 for the sign itself\n"],
+    ["a path that is no text", "GET", "/api/%ff", {}, 400, "the path must begin with a slash and contain only percent-encoded UTF-8; write %25 for a percent sign\n"],
   ])("is one line of text: %s", async (_what, method, path, headers, code, body) => {
     const { url } = await startGateway({ services: [statusService()] });
     const answer = await ask(url, method, path, headers);
@@ -157,7 +157,7 @@ describe("an error of the surface", () => {
     for (const [error, code, body] of [
       [new StewardError("not_ready", "the monitor is starting"), 503, /^the monitor is starting\n$/],
       [new StewardError("exhausted", "too many at a time"), 503, /^too many at a time\n$/],
-      [new Error("password=hunter2"), 500, /^internal error; the log has it under request [0-9a-f-]+\n$/],
+      [new Error("password=hunter2"), 500, /^internal error; see the log for request [0-9a-f-]+\n$/],
     ] as const) {
       const { url } = await startGateway({ services: [statusService({ getStatus: () => Promise.reject(error) })] });
       const answer = await ask(url, "GET", "/api/status.json");

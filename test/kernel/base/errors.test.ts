@@ -32,7 +32,7 @@ describe("what anybody may read of an error", () => {
   });
 
   it("is only the code of somebody else's, also after it was turned into one of ours", () => {
-    expect([ownWords(foreign), ownWords(toStewardError(foreign))]).toEqual(["denied (EACCES); the log says more", "denied (EACCES); the log says more"]);
-    expect([ownWords(new TypeError("x of undefined")), ownWords("text")]).toEqual(["internal error", "something that is no error was thrown"]);
+    expect([ownWords(foreign), ownWords(toStewardError(foreign))]).toEqual(["denied (EACCES); see the log", "denied (EACCES); see the log"]);
+    expect([ownWords(new TypeError("x of undefined")), ownWords("text")]).toEqual(["internal error", "something that is not an error was thrown"]);
   });
 });

@@ -208,7 +208,7 @@ describe("a renewed credential", () => {
   it("fails the call within its time when it does not come", async () => {
     const auth = refreshing({ fetch: () => Promise.reject(new Error("key canary-5f2a is wrong")), earlyMs: 0, fetchMs: 1_000 }, systemClock);
     await using client = createTestClient(new URL("http://127.0.0.1:1"), { auth });
-    await expect(client.call(get, forever)).rejects.toMatchObject({ rule: "auth", message: "archive: things: the credential is not accepted: there is no credential to be had" });
+    await expect(client.call(get, forever)).rejects.toMatchObject({ rule: "auth", message: "archive: things: the credential was rejected: no credential is available" });
     const hanging = refreshing({ fetch: () => new Promise(() => undefined), earlyMs: 0, fetchMs: 50 }, systemClock);
     await using slow = createTestClient(new URL("http://127.0.0.1:1"), { auth: hanging });
     await expect(slow.call(get, forever)).rejects.toMatchObject({ rule: "auth" });

@@ -265,7 +265,7 @@ describe("content", () => {
   it("that is HTML instead of JSON is a failure that says so, also with status 200", async () => {
     await using upstream = await createUpstream((_, response) => void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<html>Log in"));
     await using client = createTestClient(upstream.url);
-    expect((await outcome(client)).error).toMatchObject({ rule: "decode", message: "archive: things: the answer is not what it must be (status 200): text/html instead of application/json", remedy: expect.any(String) });
+    expect((await outcome(client)).error).toMatchObject({ rule: "decode", message: "archive: things: the response is invalid (status 200): text/html instead of application/json", remedy: expect.any(String) });
     expect((await client.call({ ...get, read: "bytes" }, forever)).body.toString()).toBe("<html>Log in");
     expect((await client.call({ ...get, accept: "application/hujson, text/html", read: "bytes" }, forever)).status).toBe(200);
   });

@@ -32,7 +32,7 @@ describe("the keys of the admin surface", () => {
 
   it.each([
     ["listen: ':9091'", "ERROR admin.listen: :9091 can be reached from other machines and there is neither admin.auth.token nor auth.token"],
-    ["listen: 'localhost:8400'", "ERROR admin.listen: localhost:8400 is the socket of gateway.listen too"],
+    ["listen: 'localhost:8400'", "ERROR admin.listen: localhost:8400 is also the address of gateway.listen"],
     ["listen: here", "ERROR admin.listen: must be host:port"],
     ["tls: {cert_file: /c}", "ERROR admin.tls.key_file: is missing, admin.tls.cert_file is set"],
     ["status_refresh_interval: 10ms", "ERROR admin.status_refresh_interval: must be 0 or at least 100ms"],
@@ -49,7 +49,7 @@ describe("the keys of the admin surface", () => {
   });
 
   it("find the pull listener on the same socket", () => {
-    expect(problems("{admin: {listen: '127.0.0.1:2112'}, scrape: {enabled: true}}")).toContainEqual(expect.stringContaining("ERROR scrape.listen: :2112 is the socket of admin.listen too"));
+    expect(problems("{admin: {listen: '127.0.0.1:2112'}, scrape: {enabled: true}}")).toContainEqual(expect.stringContaining("ERROR scrape.listen: :2112 is also the address of admin.listen"));
   });
 
   it.each([

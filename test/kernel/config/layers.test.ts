@@ -53,7 +53,7 @@ describe("a second name of a key", () => {
   });
 
   it("is refused where it says something else than the first", () => {
-    expect(problems(load("logging: {level: info}\nlog_level: debug\n"))).toEqual(["ERROR log_level: is another name of logging.level and says something else (line 2) — remove one of them."]);
+    expect(problems(load("logging: {level: info}\nlog_level: debug\n"))).toEqual(["ERROR log_level: is another name of logging.level and has a different value (line 2) — remove one of them."]);
     expect(problems(load(undefined, { STEWARD_LOGGING__LEVEL: "info", STEWARD_LOG_LEVEL: "debug" }))[0]).toContain("is another name of logging.level");
   });
 });
@@ -119,7 +119,7 @@ describe("a variable of others", () => {
     const foreign = load(undefined, { OTEL_WAIT: "soon", OTEL_WAIT_OLD: "never" });
     expect(foreign.config?.get(wait)).toBe(1000);
     expect(problems(foreign)).toEqual([
-      "WARNING OTEL_WAIT: says \"soon\", which otlp.wait cannot be, and is ignored",
+      "WARNING OTEL_WAIT: has the value \"soon\", which is invalid for otlp.wait, and is ignored",
       "WARNING otlp.wait: must be a duration such as 30s, 5m or 1h30m, got \"never\", which is ignored (OTEL_WAIT_OLD)",
     ]);
   });

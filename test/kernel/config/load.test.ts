@@ -101,7 +101,7 @@ describe("problems", () => {
   it.each([
     ["a: [1\n", /^ERROR steward.yaml: is not valid YAML: .*\(line \d\)$/],
     ["feature:\n  token: |canary\n", /^(?!.*canary).*is not valid YAML: .*\(line \d\)$/],
-    ["poll:\n  count: 1\n  count: 2\n", /not valid YAML: this key stands twice, column 3 of `count: …` \(line 3\)/],
+    ["poll:\n  count: 1\n  count: 2\n", /not valid YAML: this key occurs twice, column 3 of `count: …` \(line 3\)/],
     ["- a\n", /^ERROR steward.yaml: must hold keys/],
     ["__proto__:\n  x: 1\n", /^ERROR __proto__: is not a known key/],
     [`names: ${"[".repeat(40)}${"]".repeat(40)}\n`, /nested deeper than 20 levels/],

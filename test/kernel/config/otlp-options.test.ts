@@ -147,7 +147,7 @@ describe("certificate files", () => {
   it.each([
     [`${tls}}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.key_file: is missing, otlp.tls.cert_file is set"]],
     [`${tls}, key_file: /gone}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.key_file: /gone cannot be read"]],
-    [`${tls}, key_file: /key}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.cert_file: /cert and /key are no certificate with its key"]],
+    [`${tls}, key_file: /key}}`, ["otlp.tls.ca_file: holds no", "otlp.tls.cert_file: /cert and /key are not a certificate and its key"]],
     ["otlp: {protocol: grpc, endpoint: 'host:1', metrics: {tls: {key_file: /key}}}", ["otlp.tls.cert_file: is missing, otlp.metrics.tls.key_file is set"]],
     ["otlp: {tls: {ca_file: /gone}}", []],
   ])("are judged where something is exported: %s", (yaml, expected) => {

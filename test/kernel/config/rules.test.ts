@@ -11,7 +11,7 @@ describe("an address", () => {
   });
 
   it("holds no credentials, and a base no query", () => {
-    expect(httpUrl("https://ada@host")?.rule).toBe("must not hold credentials");
+    expect(httpUrl("https://ada@host")?.rule).toBe("must not contain credentials");
     expect([httpUrl("https://host/?a=1"), baseUrl("https://host/?a=1")?.rule, baseUrl("https://host/#a")?.rule]).toEqual([undefined, "must end with host or path", "must end with host or path"]);
     expect([optionally(baseUrl)(""), optionally(baseUrl)("x")?.rule]).toEqual([undefined, "must be an http or https address"]);
   });

@@ -36,8 +36,8 @@ describe("the pull listener", () => {
   it.each([
     ["enabled: true, max_requests_in_flight: 0, listen: 'localhost:1'", "ERROR scrape.max_requests_in_flight: must be at least 1 while scrape.enabled is true"],
     ["enabled: true", "WARNING scrape.listen: :2112 can be reached from other machines and every pull is answered 403"],
-    ["enabled: true, listen: '127.0.0.1:8400'", "ERROR scrape.listen: 127.0.0.1:8400 is the socket of gateway.listen too"],
-    ["enabled: true, listen: ':8400', auth: {token: x}", "ERROR scrape.listen: :8400 is the socket of gateway.listen too"],
+    ["enabled: true, listen: '127.0.0.1:8400'", "ERROR scrape.listen: 127.0.0.1:8400 is also the address of gateway.listen"],
+    ["enabled: true, listen: ':8400', auth: {token: x}", "ERROR scrape.listen: :8400 is also the address of gateway.listen"],
     ["tls: {client_auth: require_and_verify}", "ERROR scrape.tls.client_auth: require_and_verify needs scrape.tls.client_ca_file"],
     ["tls: {client_auth: verify_if_given, cert_file: /c, key_file: /k}", "ERROR scrape.tls.client_auth: verify_if_given needs scrape.tls.client_ca_file"],
     ["tls: {client_auth: require}", "ERROR scrape.tls.client_auth: require needs scrape.tls.cert_file"],

@@ -27,7 +27,7 @@ describe("certificate and key", () => {
 
   it("belong together", () => {
     const result = load({ STEWARD_GATEWAY__TLS__CERT_FILE: "/c", STEWARD_GATEWAY__TLS__KEY_FILE: "/k" }, { "/c": "no certificate", "/k": privateKey });
-    expect(problems(result)).toEqual(["ERROR gateway.tls.cert_file: /c and /k are no certificate with its key — use PEM files that belong together."]);
+    expect(problems(result)).toEqual(["ERROR gateway.tls.cert_file: /c and /k are not a certificate and its key — use PEM files that belong together."]);
     expect(load({}).findings).toEqual([]);
   });
 });

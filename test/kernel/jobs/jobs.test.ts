@@ -172,7 +172,7 @@ describe("cancel", () => {
     const jobs = createJobs({ env, clock: systemClock, ids: systemIds, log }, [type]);
     await jobs.start(type, "");
     await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 30_000 });
-    expect(lines).toEqual([expect.stringContaining("the archive is gone") as string, expect.stringContaining("could not be brought to its end") as string]);
+    expect(lines).toEqual([expect.stringContaining("the archive is gone") as string, expect.stringContaining("cannot finish a job") as string]);
   });
 
   it("wins or loses against the end of the job as a whole, never half", async () => {

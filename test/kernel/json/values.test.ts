@@ -97,7 +97,7 @@ describe("values", () => {
   });
 
   it.each([
-    ["[1,2", 4, "ends too early"], ["", 0, "ends too early"], ["[1,]", 3, "expected a value"], ["[1 2]", 3, "a comma or ]"], ["[01]", 2, "a comma or ]"],
+    ["[1,2", 4, "is truncated"], ["", 0, "is truncated"], ["[1,]", 3, "expected a value"], ["[1 2]", 3, "a comma or ]"], ["[01]", 2, "a comma or ]"],
     ["[1.]", 3, "number that breaks off"], ['["a\nb"]', 3, "control character"], ['["\\x"]', 3, "an escape"], ['["\\u12g4"]', 6, "hexadecimal"], ["[tru]", 4, "expected true"],
     ["[{]", 2, "a name in quotes or }"], ['[{"a" 1}]', 6, "a colon"], ['[{"a":1]', 7, "a comma or }"], ["[] []", 3, "nothing more"], ["\ufeff[]", 0, "a value"], ['[{"a":1,}]', 8, "a name in quotes"],
     ["{}", 0, 'a list at the top'],

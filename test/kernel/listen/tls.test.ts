@@ -118,12 +118,12 @@ describe.skipIf(!hasOpenssl)("a pair that is unusable at start (skipped without 
 
   it.each([
     ["a missing file", (folder: string) => rmSync(join(folder, "tls.key")), /tls\.key cannot be read \(ENOENT\)/],
-    ["a folder in its place", (folder: string) => { rmSync(join(folder, "tls.crt")); mkdirSync(join(folder, "tls.crt")); }, /tls\.crt is no plain file/],
-    ["half a certificate", (folder: string) => truncateSync(join(folder, "tls.crt"), 300), /tls\.crt holds no whole certificate/],
-    ["a chain whose second part is cut off", (folder: string) => appendFileSync(join(folder, "tls.crt"), makePair("two").cert.slice(0, 300)), /tls\.crt holds no whole certificate/],
-    ["half a key", (folder: string) => truncateSync(join(folder, "tls.key"), 100), /tls\.key holds no private key/],
+    ["a folder in its place", (folder: string) => { rmSync(join(folder, "tls.crt")); mkdirSync(join(folder, "tls.crt")); }, /tls\.crt is not a regular file/],
+    ["half a certificate", (folder: string) => truncateSync(join(folder, "tls.crt"), 300), /tls\.crt contains no complete certificate/],
+    ["a chain whose second part is cut off", (folder: string) => appendFileSync(join(folder, "tls.crt"), makePair("two").cert.slice(0, 300)), /tls\.crt contains no complete certificate/],
+    ["half a key", (folder: string) => truncateSync(join(folder, "tls.key"), 100), /tls\.key contains no private key/],
     ["the key of another certificate", (folder: string) => writeFileSync(join(folder, "tls.key"), makePair("two").key), /tls\.key does not belong to the certificate/],
-    ["two megabytes", (folder: string) => writeFileSync(join(folder, "tls.key"), Buffer.alloc(2_000_000)), /tls\.key is no plain file of at most 1 MiB/],
+    ["two megabytes", (folder: string) => writeFileSync(join(folder, "tls.key"), Buffer.alloc(2_000_000)), /tls\.key is not a regular file of at most 1 MiB/],
   ])("stops the start, naming the file: %s", async (_name, spoil, message) => {
     const folder = testFolder();
     const pair = one();
@@ -174,7 +174,7 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     await listener.start();
     const failure = (pattern: RegExp): Promise<unknown> => expect.poll(() => listener.certificate()?.lastFailure).toMatch(pattern);
     writeFileSync(join(folder, "tls.crt"), two.cert.slice(0, 400));
-    await failure(/no whole certificate/);
+    await failure(/no complete certificate/);
     writeFileSync(join(folder, "tls.crt"), two.cert);
     await failure(/does not belong/);
     rmSync(join(folder, "tls.key"));
@@ -183,7 +183,7 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     expect(listener.certificate()).toMatchObject({ lastReloadAt: undefined, lastFailureAt: expect.any(Number) });
     writeFileSync(join(folder, "tls.key"), two.key);
     await expect.poll(() => servedName(listener.port)).toBe("two");
-    const warned = lines.filter((line) => line.includes("last good pair"));
+    const warned = lines.filter((line) => line.includes("the last good one stays in use"));
     expect(new Set(warned).size).toBe(warned.length);
     expect(warned.length).toBeLessThanOrEqual(5);
   });
@@ -194,7 +194,7 @@ describe.skipIf(!hasOpenssl)("a pair that changes (skipped without the openssl c
     const { listener } = tlsListener(writePair(folder, one));
     await listener.start();
     writeFileSync(join(folder, "tls.crt"), "");
-    await expect.poll(() => listener.certificate()?.lastFailure).toMatch(/no whole certificate/);
+    await expect.poll(() => listener.certificate()?.lastFailure).toMatch(/no complete certificate/);
     writePair(folder, one);
     const last = listener.certificate()?.lastFailureAt;
     await expect.poll(() => listener.certificate()?.lastFailureAt === last || listener.certificate()?.lastFailureAt).toBeTruthy();

@@ -73,7 +73,7 @@ describe("The profiler", () => {
     ingest.answer = (response) => void response.writeHead(200).end();
     await round(6);
     expect(profiler.status()).toMatchObject({ consecutiveFailures: 0, healthy: true, failures: 4 });
-    expect(lines.join("")).toMatch(/a profile could not be delivered.*unauthenticated/);
+    expect(lines.join("")).toMatch(/uploading a profile failed.*unauthenticated/);
     expect(lines.join("")).not.toContain("canary");
     await stop();
   });
@@ -116,11 +116,11 @@ describe("The profiler", () => {
     await start();
     writeFileSync(file, "two\n");
     await clock.advance(20_000);
-    await until(() => lines.some((line) => line.includes("other credentials are used for profiles")));
+    await until(() => lines.some((line) => line.includes("reloaded the credentials of the profiler")));
     await until(() => clock.timers() > 1);
     writeFileSync(file, "");
     await clock.advance(20_000);
-    await until(() => lines.some((line) => line.includes("cannot be used")));
+    await until(() => lines.some((line) => line.includes("cannot reload")));
     await round(2, RATE_MS - 40_000);
     expect(ingest.uploads.map(({ headers }) => headers["x-token"])).toEqual(["two", "two"]);
     await stop();

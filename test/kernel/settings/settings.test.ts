@@ -137,7 +137,7 @@ describe("who watches", () => {
     watch[Symbol.dispose]();
     await settings.change("dedup", { retain: "6m" });
     expect(heard).toEqual([["retain"]]);
-    expect(lines.join("")).toContain("who watches settings failed");
+    expect(lines.join("")).toContain("a watcher of settings failed");
   });
 });
 
@@ -149,7 +149,7 @@ describe("what is stored", () => {
     });
     const settings = open();
     expect(settings.get(retain)).toBe(60_000);
-    expect(lines.join("")).toMatch(/not accepted.*setting=dedup\.retain/);
+    expect(lines.join("")).toMatch(/is invalid and is ignored.*setting=dedup\.retain/);
     await settings.change("dedup", { tag_mode: "replace" });
     expect(env.read((snapshot) => snapshot.count(settingsTable))).toBe(3);
   });

@@ -173,7 +173,7 @@ describe("durable timers", () => {
     await set({ later: 0 });
     await clock.advance(1_500);
     expect(taken).toEqual(["later", "good"]);
-    expect(component.health?.()).toEqual({ ok: false, reason: "timers that are due could not be handled: internal error" });
+    expect(component.health?.()).toEqual({ ok: false, reason: "due timers could not be processed: internal error" });
     await clock.advance(28_000);
     const tries = batches.filter((ids) => ids.includes("poison"));
     expect(tries[0]).toEqual(["good", "poison"]);

@@ -32,7 +32,7 @@ describe.each(Object.entries(losses))("a store whose file is %s while it is open
     }
     expect(env.status()).toMatchObject({ healthy: false, rows: { numbers: 1 }, reason: expect.stringMatching(new RegExp(`${says}.*restore a backup`)) });
     env.status();
-    expect(lines.filter((line) => line.includes("the file of a store is gone or changed"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("the store file is missing or was replaced"))).toHaveLength(1);
     await env.close();
     if (found !== undefined) expect(readFileSync(path).equals(found)).toBe(true);
   });

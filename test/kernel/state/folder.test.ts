@@ -136,7 +136,7 @@ describe("a check of a folder", () => {
   it("finds an index entry that is missing and one that leads elsewhere, though every check word fits", async () => {
     for (const [step, problem] of [
       [(store: ReturnType<ReturnType<typeof openLmdbFile>["store"]>, key: Uint8Array) => void store.db.removeSync(key), "the index tag of people has 299 entries and should have 300"],
-      [(store, key) => store.db.putSync(key, store.check.close(key, Buffer.from("elsewhere"))), "the index tag of people leads to other rows than it should"],
+      [(store, key) => store.db.putSync(key, store.check.close(key, Buffer.from("elsewhere"))), "the index tag of people points to wrong rows"],
     ] satisfies [(store: ReturnType<ReturnType<typeof openLmdbFile>["store"]>, key: Uint8Array) => void, string][]) {
       const directory = await someStore();
       const file = openLmdbFile(join(directory, "test.mdb"), { tables: allTables, ring: undefined, maxBytes: 2 ** 30 });

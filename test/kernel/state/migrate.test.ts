@@ -103,7 +103,7 @@ describe("an older store", () => {
     const directory = await oldFile();
     const refusal = await openEnv(directory, { tables: [booksV3], schema: 3, migrations: [toV3] }).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "unsupported", remedy: "run Steward 0.1.0, which wrote it, or move the file away" });
-    expect((refusal as Error).message).toBe(`${join(directory, "test.mdb")} has schema 1; this Steward reads schema 3 and knows no way from 1 to 2`);
+    expect((refusal as Error).message).toBe(`${join(directory, "test.mdb")} has schema 1; this Steward reads schema 3 and has no migration from 1 to 2`);
     const env = await openEnv(directory, { tables: [booksV1], schema: 1 });
     expect(env.read((snapshot) => snapshot.get(booksV1, 7))).toEqual(bookV1(7));
   });

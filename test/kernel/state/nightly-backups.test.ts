@@ -103,7 +103,7 @@ describe("nightly backups", () => {
   it("show nothing of the system's text where anybody reads it", async () => {
     const { backups } = await someNight(() => Promise.reject(Object.assign(new Error("EACCES: permission denied, mkdir '/root/canary'"), { code: "EACCES" })));
     await backups.look(never);
-    expect(backups.health?.()).toEqual({ ok: false, reason: "the last backup failed: denied (EACCES); the log says more" });
+    expect(backups.health?.()).toEqual({ ok: false, reason: "the last backup failed: denied (EACCES); see the log" });
   });
 
   it("take away what a killed process left, and never the one just made", async () => {

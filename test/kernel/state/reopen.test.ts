@@ -126,8 +126,8 @@ describe("a file that takes no writes", () => {
     fates.push(EIO, EIO, EIO, EIO);
     await expect(queue.push((tx) => tx.put(numbers, 1, row))).rejects.toBe(EIO);
     let ran = false;
-    await expect(queue.push(() => (ran = true))).rejects.toMatchObject({ code: "not_ready", message: "held.mdb takes no writes: its disk reports input/output errors", retryAfterMs: 1_000 });
-    expect([ran, queue.trouble]).toEqual([false, "held.mdb takes no writes: its disk reports input/output errors"]);
+    await expect(queue.push(() => (ran = true))).rejects.toMatchObject({ code: "not_ready", message: "held.mdb accepts no writes: its disk reports input/output errors", retryAfterMs: 1_000 });
+    expect([ran, queue.trouble]).toEqual([false, "held.mdb accepts no writes: its disk reports input/output errors"]);
     const before = reopened();
     for (const [waitMs, left] of [[999, 2], [1, 1], [1_999, 1], [1, 0], [3_999, 0]] as const) {
       await clock.advance(waitMs);

@@ -44,7 +44,7 @@ describe("systemd", () => {
     told.ready("up");
     told.stopping();
     await clock.advance(0);
-    expect(lines.filter((line) => line.includes("systemd could not be told"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("cannot notify systemd"))).toHaveLength(1);
   });
 
   it("is told by the program it brings", async () => {

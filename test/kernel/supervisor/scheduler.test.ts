@@ -122,7 +122,7 @@ describe("what a run throws", () => {
     await started();
     await clock.advance(60_000);
     expect(scheduler.status()[0]?.history).toMatchObject([{ outcome: "failed", reason: "internal error" }, { outcome: "ok", reason: undefined }]);
-    expect(lines.join("")).toContain("a scheduled run failed");
+    expect(lines.join("")).toContain("scheduled run failed");
   });
 
   it("counts also when it is thrown at once", async () => {
@@ -216,7 +216,7 @@ describe("the end", () => {
     await started();
     await clock.advance(0);
     await scheduler.stop(1000);
-    expect(handle.status()).toMatchObject({ phase: "idle", history: [{ outcome: "cancelled", reason: "the process stops" }] });
+    expect(handle.status()).toMatchObject({ phase: "idle", history: [{ outcome: "cancelled", reason: "the process is stopping" }] });
     expect(clock.timers()).toBe(0);
     await scheduler.stop(1000);
   });

@@ -33,7 +33,7 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-one");
     replaceFile(file, "canary-two\n");
-    await until(() => telemetry.log.lines.some((line) => line.startsWith("info other credentials are used for exporting metrics")));
+    await until(() => telemetry.log.lines.some((line) => line.startsWith("info reloaded the credentials for exporting metrics")));
     await telemetry.flush(30_000);
     expect(receiver.headers["x-token"]).toBe("canary-two");
     replaceFile(file, "canary\u0000three");
@@ -59,7 +59,7 @@ describe.each(["grpc", "http"] as const)("Credentials of an exporter over %s", (
     await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 0 });
     replaceFile(file, second.cert);
-    await until(() => telemetry.log.lines.some((line) => line.startsWith("info other credentials")));
+    await until(() => telemetry.log.lines.some((line) => line.startsWith("info reloaded the credentials")));
     await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 1, items: 1 });
   });

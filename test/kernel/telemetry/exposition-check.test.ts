@@ -31,25 +31,25 @@ describe("The check of an exposition", () => {
   it.each<[string, string]>([
     ['# TYPE x gauge\nx{a="1",b="2"} 1\nx{b="2",a="1"} 2\n', "duplicate_series x: two samples have the same labels (a, b)"],
     ["# TYPE x gauge\nx 1\nx 2\n", "duplicate_series x: two samples have the same labels (none)"],
-    ['# TYPE x gauge\nx{a="1",a="2"} 1\n', "label_inconsistent x: a label comes twice in one sample"],
+    ['# TYPE x gauge\nx{a="1",a="2"} 1\n', "label_inconsistent x: a label occurs twice in one sample"],
     ['# TYPE x gauge\nx{__name__="y"} 1\n', "label_inconsistent x: a label begins with __, which is reserved"],
     ["# TYPE x gauge\n# TYPE x counter\nx 1\n", "type_mismatch x: TYPE comes twice"],
     ["# TYPE x wave\nx 1\n", "type_mismatch x: the type is unknown"],
     ["x 1\nx{a=\"2\"} 1\n", "type_mismatch x: the family has no TYPE"],
     ["# TYPE x histogram\nx 1\n", "type_mismatch x: a sample of a histogram cannot have this name"],
-    ["# TYPE x counter\nx -1\n", "other x: a counter is negative or no number"],
+    ["# TYPE x counter\nx -1\n", "other x: a counter is negative or not a number"],
     ["# TYPE x gauge\nx 1\n# TYPE y gauge\ny 1\n# HELP x Late.\n", "other x: the lines of a family are not together"],
     ["# TYPE x gauge\nx 1\n# HELP x Late.\n", "other x: HELP comes after samples"],
-    ["# TYPE x gauge\nx{a=1} 1\n", "other x: a line is no sample: name, labels, quotes or value are wrong"],
-    ["# TYPE x gauge\nx one\n", "other x: a line is no sample: name, labels, quotes or value are wrong"],
-    ["# TYPE 1x gauge\n", "other : a line with # is no HELP, TYPE or UNIT of a metric"],
-    ["# TYPE x gauge\nx 1", "other : the last line is not ended"],
+    ["# TYPE x gauge\nx{a=1} 1\n", "other x: a line is not a sample: name, labels, quotes or value are invalid"],
+    ["# TYPE x gauge\nx one\n", "other x: a line is not a sample: name, labels, quotes or value are invalid"],
+    ["# TYPE 1x gauge\n", "other : a line with # is not HELP, TYPE or UNIT of a metric"],
+    ["# TYPE x gauge\nx 1", "other : the last line has no line feed"],
     [HISTOGRAM.replace(',le="1"', ""), "label_inconsistent h: a bucket has no le"],
-    [HISTOGRAM.replace("h_sum{", 'h_sum{le="1",'), "label_inconsistent h: le is a label of buckets"],
+    [HISTOGRAM.replace("h_sum{", 'h_sum{le="1",'), "label_inconsistent h: le is allowed only on buckets"],
     [HISTOGRAM.replace("} 3\nh_sum", "} 1\nh_sum").replace("_count{a=\"1\"} 3", "_count{a=\"1\"} 1"), "other h: the buckets of a histogram are not cumulative"],
     [HISTOGRAM.replace("+Inf", "0.5"), "other h: the buckets of a histogram do not ascend"],
     [HISTOGRAM.replace("+Inf", "2"), "other h: a histogram has no bucket +Inf"],
-    [HISTOGRAM.replace("_count{a=\"1\"} 3", "_count{a=\"1\"} 4"), "other h: the count of a histogram is not that of its last bucket"],
+    [HISTOGRAM.replace("_count{a=\"1\"} 3", "_count{a=\"1\"} 4"), "other h: the count of a histogram differs from its last bucket"],
   ])("finds what is wrong in %j", (text, error) => {
     expect(errors(text)).toContain(error);
   });
@@ -71,13 +71,13 @@ describe("The check of an exposition", () => {
     expect(openly(marked(HISTOGRAM, exemplar))).toEqual([]);
     expect(openly(marked(HISTOGRAM, " # {} 0.5"))).toEqual([]);
     expect(openly(`# TYPE c counter\nc_total 1${exemplar}\n`)).toEqual([]);
-    expect(openly(HISTOGRAM.replace('le="1"', 'le="1.0"').replace(sum, sum + exemplar))).toEqual(["other h_sum: there is an exemplar at what is no bucket and no counter"]);
+    expect(openly(HISTOGRAM.replace('le="1"', 'le="1.0"').replace(sum, sum + exemplar))).toEqual(["other h_sum: there is an exemplar on a sample that is neither a bucket nor a counter"]);
     expect(openly(marked(HISTOGRAM, ` # {a="${"x".repeat(127)}"} 0.5`))).toEqual([]);
     expect(openly(marked(HISTOGRAM, ` # {a="${"x".repeat(128)}"} 0.5`))).toEqual(["other h_bucket: the labels of an exemplar are longer than 128 characters"]);
     for (const broken of [" # {", ' # {a="1"', ' # {a="1"}', ' # {a="1"} x', `${exemplar}${exemplar}`, `${exemplar} # {`, " # a"]) {
-      expect(openly(marked(HISTOGRAM, broken))[0], broken).toBe("other h_bucket: a line is no sample: name, labels, quotes or value are wrong");
+      expect(openly(marked(HISTOGRAM, broken))[0], broken).toBe("other h_bucket: a line is not a sample: name, labels, quotes or value are invalid");
     }
-    expect(errors(HISTOGRAM.replace('le="1"} 2', `le="1"} 2${exemplar}`))).toEqual(["other h_bucket: there is an exemplar, which the text format does not know"]);
+    expect(errors(HISTOGRAM.replace('le="1"} 2', `le="1"} 2${exemplar}`))).toEqual(["other h_bucket: there is an exemplar, which the text format does not support"]);
   });
 
   it("tells bytes that are not UTF-8, in the middle and at the end", () => {

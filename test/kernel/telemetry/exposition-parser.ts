@@ -22,7 +22,7 @@ export function parseExposition(text: string): Document {
   const samples: Sample[] = [];
   const types = new Map<string, string>();
   const helps = new Map<string, string>();
-  if (!text.endsWith("\n")) throw new Error("the last line is not ended");
+  if (!text.endsWith("\n")) throw new Error("the last line has no line feed");
   for (const line of text.slice(0, -1).split("\n")) {
     if (line === "# EOF") continue;
     const head = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.*)$/s.exec(line);

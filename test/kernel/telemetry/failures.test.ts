@@ -71,7 +71,7 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     telemetry.scope(spec()).gauge(plainLevel, 1, {});
     for (let round = 0; round < 3; round++) await telemetry.flush(30_000);
     expect(telemetry.status().ledger?.signals.metrics).toMatchObject({ failures: 3, failuresByClass: { unavailable: 3 } });
-    expect(telemetry.component.health?.()).toEqual({ ok: false, reason: "metrics are not delivered (unavailable)" });
+    expect(telemetry.component.health?.()).toEqual({ ok: false, reason: "metrics export is failing (unavailable)" });
     expect(telemetry.log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
     receiver = await startReceiver({ protocol, port: Number(new URL(endpoint).port) });
     // The gRPC channel tries again after its own back-off of a second.
@@ -79,7 +79,7 @@ describe.each(["grpc", "http"] as const)("A receiver over %s that does not take 
     expect(receiver.points().at(-1)?.value).toBe(1);
     expect(telemetry.status().ledger?.signals.metrics.consecutiveFailures).toBe(0);
     expect(telemetry.component.health?.()).toEqual({ ok: true });
-    expect(telemetry.log.lines.at(-1)).toMatch(/^info metrics are delivered again/);
+    expect(telemetry.log.lines.at(-1)).toMatch(/^info metrics export recovered/);
   });
 
   it("is entered as timeout when it does not answer, and the next export does not wait behind it for ever", async () => {

@@ -77,9 +77,9 @@ describe("DeliveryLog", () => {
     await clock.advance(301_000);
     fail(6, "unavailable");
     expect(log.lines[2]).toContain('"in_a_row":6');
-    expect(delivery.failing()).toEqual(["metrics are not delivered (unavailable)"]);
+    expect(delivery.failing()).toEqual(["metrics export is failing (unavailable)"]);
     delivery.hear(view({ failures: 6, consecutiveFailures: 0 }));
-    expect(log.lines[3]).toMatch(/^info metrics are delivered again/);
+    expect(log.lines[3]).toMatch(/^info metrics export recovered/);
     expect(delivery.failing()).toEqual([]);
     fail(1, "timeout");
     expect(log.lines).toHaveLength(5);

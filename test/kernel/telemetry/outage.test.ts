@@ -27,10 +27,10 @@ describe("A backend that is dead for an hour", () => {
       ledger.enter("logs", { items: 512, seconds: 0.1, failure: down });
       await clock.advance(MINUTE_MS);
     }
-    expect(delivery.failing()).toEqual(["logs are not delivered (unavailable)"]);
+    expect(delivery.failing()).toEqual(["logs export is failing (unavailable)"]);
     ledger.enter("logs", { items: 10, seconds: 0.1, failure: undefined });
     expect(log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(12);
-    expect(log.lines.at(-1)).toBe('info logs are delivered again {"suppressed":4,"lost":30720}');
+    expect(log.lines.at(-1)).toBe('info logs export recovered {"suppressed":4,"lost":30720}');
     expect(delivery.suppressed()).toEqual([{ signal: "logs", errorClass: "unavailable", lines: 48 }]);
     expect([view().signals.logs.itemsLost, view().signals.logs.items, delivery.failing()]).toEqual([30_720, 10, []]);
     expect(ledger.takeObserved()).toHaveLength(61);
@@ -52,7 +52,7 @@ describe("A backend that is dead for an hour", () => {
       ledger.enter("metrics", { items, seconds: 0.1, failure: down });
       ledger.enter("metrics", { items: 1, seconds: 0.1, failure: undefined });
     }
-    expect(log.lines.filter((line) => line.startsWith("info"))).toEqual(['info metrics are delivered again {"suppressed":0,"lost":100}', 'info metrics are delivered again {"suppressed":0,"lost":7}']);
+    expect(log.lines.filter((line) => line.startsWith("info"))).toEqual(['info metrics export recovered {"suppressed":0,"lost":100}', 'info metrics export recovered {"suppressed":0,"lost":7}']);
   });
 });
 

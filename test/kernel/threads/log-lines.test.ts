@@ -119,7 +119,7 @@ describe("the lines of a thread", () => {
     for (const message of waiting.splice(0)) heard.hear(message);
     expect(Atomics.load(heard.boot.underWay, 0)).toBe(0);
     expect(written.slice(0, passed).map((line) => line.split(" ")[3])).toEqual(Array.from({ length: passed }, (_, count) => String(count)));
-    expect(written.slice(passed).map((line) => line.slice(25))).toEqual([`warn  sample: ${200 - passed} lines were left out: the thread logged faster than they could be written\n`, "info  there is room again\n"]);
+    expect(written.slice(passed).map((line) => line.slice(25))).toEqual([`warn  sample: ${200 - passed} log lines were dropped: the thread logged faster than they could be written\n`, "info  there is room again\n"]);
   });
 
   it("that were the last before a stop are said to have been left out, too", () => {
@@ -131,6 +131,6 @@ describe("the lines of a thread", () => {
     sent.log.info("lost");
     sent.tell();
     for (const message of waiting) heard.hear(message);
-    expect(written.at(-1)).toContain("1 lines were left out");
+    expect(written.at(-1)).toContain("1 log lines were dropped");
   });
 });

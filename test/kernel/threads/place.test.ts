@@ -112,7 +112,7 @@ describe.each<Placement>(["main", "thread"])("the ports of a service placed on %
     const failing = placeService({ ...deps, log: createLog({ level: "warn", format: "text", write: (line) => logged.push(line), now: () => 0 }), drained: () => Promise.reject(new Error("gone")) }, sampleModule, { on, options: { greeting: "hello" } });
     await failing.start(never, () => undefined);
     await failing.stop(1000);
-    expect(logged.join("")).toContain("what a service left could not be taken name=sample");
+    expect(logged.join("")).toContain("cannot collect the remaining results of a service name=sample");
   });
 });
 
@@ -246,7 +246,7 @@ describe.each<Placement>(["main", "thread"])("a service placed on %s", (on) => {
   it("gives up starting when asked to", async () => {
     const stop = new AbortController();
     const starting = place(on, { part: "hangs" }).start(stop.signal, () => {});
-    stop.abort(new Error("the process stops"));
+    stop.abort(new Error("the process is stopping"));
     await expect(starting).rejects.toThrow();
   });
 
@@ -316,7 +316,7 @@ describe("a service in a thread of its own", () => {
     // A word that the thread had said before may still be on its way, and counts from its arrival.
     await vi.waitFor(async () => {
       await clock.advance(11_000);
-      expect(host.health?.()).toMatchObject({ ok: false, reason: expect.stringMatching(/^the thread has said nothing for \d+ s$/) as string });
+      expect(host.health?.()).toMatchObject({ ok: false, reason: expect.stringMatching(/^the thread has sent no heartbeat for \d+ s$/) as string });
     }, { interval: 1, timeout: 30_000 });
     let over = false;
     void broke.finally(() => (over = true));

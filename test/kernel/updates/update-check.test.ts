@@ -56,7 +56,7 @@ describe("The look for newer releases", () => {
     await start();
     expect(asked).toEqual(["steward/1.2.3 /repos/o/n/releases/latest?a=1&a=2"]);
     expect(check.status()).toMatchObject({ state: "available", currentVersion: "1.2.3", latestVersion: "1.4.0", minorsBehind: 2, lastCheckedAtMs: clock.now(), lastErrorClass: undefined });
-    expect(lines.join("")).toContain("a newer Steward was released");
+    expect(lines.join("")).toContain("a newer release of Steward is available");
     await next();
     expect(check.status()).toMatchObject({ state: "available", latestVersion: "2.0.0", minorsBehind: 0 });
     await next();
@@ -74,7 +74,7 @@ describe("The look for newer releases", () => {
 
   it.each<[string, Answer, string]>([
     ["nobody answers", "cut", "network"], ["the answer is an error", { status: 503, body: "{}" }, "http_error"], ["there is nothing", { status: 404, body: "{}" }, "http_error"],
-    ["the answer is no JSON", { status: 200, body: "<html>" }, "parse_error"], ["it tells no tag", release(7), "parse_error"], ["the tag has no end", release("1".repeat(200)), "parse_error"],
+    ["the response is not JSON", { status: 200, body: "<html>" }, "parse_error"], ["it tells no tag", release(7), "parse_error"], ["the tag has no end", release("1".repeat(200)), "parse_error"],
     ["the answer is null", { status: 200, body: "null" }, "parse_error"], ["the answer is too large", { status: 200, body: JSON.stringify({ tag_name: "1.2.3", body: "x".repeat(70_000) }) }, "parse_error"],
   ])("says that it failed when %s, and keeps the last good answer", async (_what, answer, errorClass) => {
     const { check, start, next, clock } = await setUp([answer, release("v1.3.0"), answer]);

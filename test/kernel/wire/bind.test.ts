@@ -107,7 +107,7 @@ describe("binding a body", () => {
     expect(refused('{"nmae":1}')).toBe("nmae is not a known field; known are kind, groupIds, confirm, sample, jaccard, fuzzy");
     expect(refused('{"knid":1}')).toBe("knid is not a known field; did you mean kind?");
     const none = binder({ input: GetSampleRequestSchema, variables: ["number"], body: "*" });
-    expect(failure(() => none.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"zzz":1}') })).message).toBe("zzz is not a known field; there are no fields here");
+    expect(failure(() => none.bind({ params: { number: "1" }, search: "", body: Buffer.from('{"zzz":1}') })).message).toBe("zzz is not a known field; no fields are allowed here");
   });
 
   it("takes one field from the body and the others from path and query", () => {

@@ -19,7 +19,7 @@ describe("validation", () => {
     [{ ...good, kind: SampleKind.UNSPECIFIED }, ["kind"], "kind must be one of plain, large_scan, Other-Kind", "enum.not_in"],
     [{ ...good, kind: 9 as SampleKind }, ["kind"], "kind must be one of plain, large_scan, Other-Kind", "enum.defined_only"],
     [{ ...good, groupIds: ["1", "2", "3", "4", "5", "6"] }, ["groupIds"], "groupIds must hold at most 5 values", "repeated.max_items"],
-    [{ ...good, groupIds: ["1", "1"] }, ["groupIds"], "groupIds must hold no value twice", "repeated.unique"],
+    [{ ...good, groupIds: ["1", "1"] }, ["groupIds"], "groupIds must not contain a value twice", "repeated.unique"],
     [{ ...good, jaccard: 1, fuzzy: 2 }, [], "jaccard and fuzzy must sum to 100", "weights_sum"],
   ];
   it.each(bad)("of %o names %o and the rule", (init, path, message, rule) => {

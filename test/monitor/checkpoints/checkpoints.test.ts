@@ -109,7 +109,7 @@ describe("the checkpoint file", () => {
     writeFileSync(path, "no environment");
     writeFileSync(`${path}.corrupt`, "older");
     const checkpoints = await open();
-    expect(checkpoints.status()).toMatchObject({ store: "file", path, reason: `a damaged file was set aside as ${path}.corrupt.2` });
+    expect(checkpoints.status()).toMatchObject({ store: "file", path, reason: `a damaged file was renamed to ${path}.corrupt.2` });
     await checkpoints.network("a").marks.set("m", 1);
     expect(readFileSync(`${path}.corrupt`, "utf8")).toBe("older");
     expect(readFileSync(`${path}.corrupt.2`, "utf8")).toBe("no environment");
@@ -142,7 +142,7 @@ describe("the checkpoint file", () => {
     writeFileSync(path, "{}");
     expect((await open()).status().path).toBe(join(directory, "check-points.mdb"));
     expect(readFileSync(path, "utf8")).toBe("{}");
-    expect(lines.join("")).toContain("gets its extension");
+    expect(lines.join("")).toContain("is opened with the extension");
     expect(checkpointPlace("/x/.mdb")).toEqual({ directory: "/x", name: "mdb", path: "/x/mdb.mdb" });
     expect(checkpointPlace("/x/é")).toEqual({ directory: "/x", name: "checkpoints", path: "/x/checkpoints.mdb" });
   });

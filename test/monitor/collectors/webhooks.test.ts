@@ -45,7 +45,7 @@ describe("The collector of webhook endpoints", () => {
     ]);
     expect(harness.series("vpn.webhook_endpoints.desired_unrecognized")).toEqual(["vpn.webhook_endpoints.desired_unrecognized 1"]);
     expect(harness.records()).toEqual([
-      'warn vpn.webhook_endpoints.event_mismatch {"vpn.webhook.event":"other"} desired webhook event "nodeExploded" is no event that endpoints can subscribe to',
+      'warn vpn.webhook_endpoints.event_mismatch {"vpn.webhook.event":"other"} desired webhook event "nodeExploded" is not an event that endpoints can subscribe to',
       'warn vpn.webhook_endpoints.event_mismatch {"vpn.webhook.event":"userDeleted"} no webhook endpoint subscribes to userDeleted',
     ]);
   });

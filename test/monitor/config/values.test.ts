@@ -9,7 +9,7 @@ describe("a value that is wrong", () => {
   it.each([
     ["provider: vpn", "provider: must be one of tailscale, headscale, got \"vpn\""],
     ["vpn: {network: '  '}", "vpn.network: must not be empty"],
-    ["vpn: {url: 'https://ada:canary@host'}", "vpn.url: must not hold credentials"],
+    ["vpn: {url: 'https://ada:canary@host'}", "vpn.url: must not contain credentials"],
     ["vpn: {url: 'host:1'}", "vpn.url: must be an http or https address"],
     ["vpn: {url: 'https://host/?token=canary'}", "vpn.url: must end with host or path"],
     ["vpn: {http: {timeout: 0}}", "vpn.http.timeout: must be more than 0"],
@@ -98,7 +98,7 @@ describe("a value that is worth a warning", () => {
   it.each([
     ["vpn: {max_log_response_bytes: 65MiB}", "vpn.max_log_response_bytes: is more than 64MiB"],
     ["vpn: {url: 'http://control.example.org'}", "vpn.url: is plain HTTP"],
-    ["annotations: {state_file: /var/lib/a.json, url: 'https://dash', token: x}", "annotations.state_file: is not used"],
+    ["annotations: {state_file: /var/lib/a.json, url: 'https://dash', token: x}", "annotations.state_file: is ignored"],
     ["annotations: {url: 'http://dash.example.org', token: x}", "annotations.url: is plain HTTP"],
   ])("%s", (yaml, expected) => {
     const { config, problems } = load(yaml);

@@ -14,7 +14,7 @@ describe("the ledger of calls", () => {
     ledger.observe(call({ status: 0, class: "transport", attempts: 3, durationMs: 7 }));
     ledger.observe(call({ operation: "acl", durationMs: 0, attempts: 0, status: 0, class: "unavailable" }));
     expect(ledger.rows()).toEqual([
-      { endpoint: "acl", requests: 2, errors: 2, retries: 3, rateLimited: 1, lastStatus: 0, lastAtMs: 2_000, last429AtMs: 1_000, lastError: "not asked, because it failed too often just now", recentMs: [5] },
+      { endpoint: "acl", requests: 2, errors: 2, retries: 3, rateLimited: 1, lastStatus: 0, lastAtMs: 2_000, last429AtMs: 1_000, lastError: "not called, because too many recent calls failed", recentMs: [5] },
       { endpoint: "devices", requests: 2, errors: 1, retries: 2, rateLimited: 0, lastStatus: 0, lastAtMs: 2_000, last429AtMs: undefined, lastError: "the connection failed", recentMs: [5, 7] },
     ]);
   });

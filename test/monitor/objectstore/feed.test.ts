@@ -171,11 +171,11 @@ describe("A feed of an object store", () => {
   });
 
   it.each([
-    ["gz", "no gzip at all", Buffer.from("plain text"), "it is no whole gzip: incorrect header check (Z_DATA_ERROR)"],
-    ["gz", "gzip that ends early", gzipSync(sound).subarray(0, 40), "it is no whole gzip: unexpected end of file (Z_BUF_ERROR)"],
-    ["gz", "gzip with a wrong checksum", Buffer.concat([gzipSync(sound).subarray(0, -8), Buffer.alloc(8)]), "it is no whole gzip: incorrect data check (Z_DATA_ERROR)"],
-    ["gz", "nothing", Buffer.alloc(0), "it is no whole gzip: unexpected end of file (Z_BUF_ERROR)"],
-    ["zst", "no zstd at all", Buffer.from("plain text"), "it is no whole zstd: Unknown frame descriptor (ZSTD_error_prefix_unknown)"],
+    ["gz", "no gzip at all", Buffer.from("plain text"), "it is not valid gzip: incorrect header check (Z_DATA_ERROR)"],
+    ["gz", "gzip that ends early", gzipSync(sound).subarray(0, 40), "it is not valid gzip: unexpected end of file (Z_BUF_ERROR)"],
+    ["gz", "gzip with a wrong checksum", Buffer.concat([gzipSync(sound).subarray(0, -8), Buffer.alloc(8)]), "it is not valid gzip: incorrect data check (Z_DATA_ERROR)"],
+    ["gz", "nothing", Buffer.alloc(0), "it is not valid gzip: unexpected end of file (Z_BUF_ERROR)"],
+    ["zst", "no zstd at all", Buffer.from("plain text"), "it is not valid zstd: Unknown frame descriptor (ZSTD_error_prefix_unknown)"],
   ])("names an object in .%s with %s and its fault in the log, once", async (ending, _what, bytes, why) => {
     const key = `${day}/2026-11-20-11-00-00.ndjson.${ending}`;
     put(key, bytes);
@@ -183,7 +183,7 @@ describe("A feed of an object store", () => {
     await run();
     await run(NOW_MS + HOUR_MS);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(`an object cannot be read and is set aside feed=flow key=${key} class=decode_error why="${why}"`);
+    expect(lines[0]).toContain(`an object cannot be read and is skipped feed=flow key=${key} class=decode_error why="${why}"`);
     close();
   });
 
@@ -228,7 +228,7 @@ describe("A feed of an object store", () => {
   it("fails the run when the bucket cannot be listed, saying why and nothing secret", async () => {
     const { run, close } = setUp();
     bucket.faults.set("list", refusal(403, "InvalidAccessKeyId"));
-    await expect(run()).rejects.toThrow(/may not do this \(status 403\): list: InvalidAccessKeyId/);
+    await expect(run()).rejects.toThrow(/lacks the permission \(status 403\): list: InvalidAccessKeyId/);
     bucket.faults.set("list", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
     await expect(run()).rejects.toThrow();
     close();

@@ -88,7 +88,7 @@ describe("a collector at work", () => {
     await clock.advance(2 * MINUTE_MS);
     expect([scope.series(devicesCount), runner.status().freshness, good]).toEqual([0, "stale", ["sample"]]);
     expect(lines.map((line) => line.replace(/^\S+ /, ""))).toEqual([
-      expect.stringMatching(/^warn .*the credential may not make this call; .* name=sample operation=device_posture status=403/),
+      expect.stringMatching(/^warn .*the credential is not permitted to make this call; .* name=sample operation=device_posture status=403/),
       expect.stringMatching(/^warn .*collector failed name=sample class=forbidden status=403 .*error=\{"type":"StewardError","code":"upstream","message":"[^"]*403[^"]*"\}\n$/),
     ]);
     expect(tracker.operations("sample")[1]?.state).toBe("scope_denied");
@@ -175,7 +175,7 @@ describe("a collector of windows at work", () => {
     await clock.advance(MINUTE_MS + 3_000);
     expect([runner.status().failures, value(scope, checkpointPersistErrors)]).toEqual([0, [2]]);
     expect(windows[1]?.fromMs).toBe(windows[0]?.toMs);
-    expect(lines.join("")).toContain("could not be stored");
+    expect(lines.join("")).toContain("cannot store the checkpoint");
   });
 
   it("loses no time when the clock jumps an hour ahead and back, and its mark never moves back", async () => {

@@ -40,8 +40,8 @@ describe("the verdict", () => {
     const refused = "the connection failed: ECONNREFUSED 127.0.0.1:8081 (http://127.0.0.1:8081)";
     const failing = (name: string, cause: string, consecutiveFailures = 1) => collector(name, { last: { ...good, error: `${name}: ${cause}`, cause }, consecutiveFailures });
     const names = ["acl", "contacts", "devices", "dns", "users"];
-    expect(verdict({ networks: [network([...names.map((name) => failing(name, refused)), failing("keys", "the credential may not do this (status 403) (http://127.0.0.1:8081)", 4)])] }).reasons).toEqual([
-      `5 collectors "acl", "contacts", "devices" and 2 more: last run failed: ${refused}`, 'collector "keys": 4 consecutive failures: the credential may not do this (status 403) (http://127.0.0.1:8081)',
+    expect(verdict({ networks: [network([...names.map((name) => failing(name, refused)), failing("keys", "the credential lacks the permission (status 403) (http://127.0.0.1:8081)", 4)])] }).reasons).toEqual([
+      `5 collectors "acl", "contacts", "devices" and 2 more: last run failed: ${refused}`, 'collector "keys": 4 consecutive failures: the credential lacks the permission (status 403) (http://127.0.0.1:8081)',
     ]);
     expect(verdict({ networks: [network([failing("acl", refused, 3), failing("dns", refused, 1)], { prefix: "east/" })] }).reasons).toEqual([`2 collectors "east/acl", "east/dns": 3 consecutive failures: ${refused}`]);
   });
@@ -65,7 +65,7 @@ describe("the verdict", () => {
     const failing = (name: string, cause: string, remedy?: string) => collector(name, { last: { ...good, error: cause, cause, remedy }, consecutiveFailures: 1 });
     const { problems } = judged({
       delivery: [{ signal: Signal.LOGS, failing: true, consecutiveFailures: 3, lastErrorClass: "timeout" }],
-      networks: [network([failing("keys", "the credential may not do this", "give the credential the scope"), failing("acl", "the connection failed"), failing("dns", "the connection failed")])],
+      networks: [network([failing("keys", "the credential lacks the permission", "give the credential the scope"), failing("acl", "the connection failed"), failing("dns", "the connection failed")])],
     });
     expect(problems.map(({ part, link }) => [part, link])).toEqual([["export", "#config"], ["network", "#collectors"], ["network", "#collectors"]]);
     expect(problems.map(({ remedy }) => remedy)).toEqual([expect.stringContaining("otlp.endpoint"), expect.stringContaining("headscale.url"), "give the credential the scope"]);

@@ -41,14 +41,14 @@ describe("a network", () => {
     expect(users(await shown())).toMatchObject({ freshness_state: "ok", state: "supported", active: true, actionable: false });
     provider.answers.users = () => Promise.reject(failing(403));
     await stage.advance(MINUTE);
-    expect(await shown()).toMatchObject({ health: "degraded", health_reasons: ['collector "users": last run failed: the credential may not do this (status 403)'] });
+    expect(await shown()).toMatchObject({ health: "degraded", health_reasons: ['collector "users": last run failed: the credential lacks the permission (status 403)'] });
     expect(users(await shown())).toMatchObject({ freshness_state: "ok", state: "scope_denied", actionable: true, last_error: expect.stringContaining("403") as string });
     await stage.advance(2 * MINUTE);
-    expect(await shown()).toMatchObject({ health_reasons: ['collector "users": 3 consecutive failures: the credential may not do this (status 403)'] });
+    expect(await shown()).toMatchObject({ health_reasons: ['collector "users": 3 consecutive failures: the credential lacks the permission (status 403)'] });
     expect(users(await shown()).freshness_state).toBe("warning");
     provider.answers.users = () => new Promise(() => undefined);
     await stage.advance(3 * MINUTE);
-    expect((await shown()).health_reasons).toEqual(['collector "users": 3 consecutive failures: the credential may not do this (status 403)', 'collector "users": the next run is overdue']);
+    expect((await shown()).health_reasons).toEqual(['collector "users": 3 consecutive failures: the credential lacks the permission (status 403)', 'collector "users": the next run is overdue']);
     expect(users(await shown())).toMatchObject({ freshness_state: "stale", overdue: true, next_run_in: "0s" });
     provider.answers.users = [];
     await stage.advance(12 * MINUTE);
@@ -94,7 +94,7 @@ describe("a network", () => {
     expect((await stage.status())["api"]).toEqual({
       auth: { method: "apikey", total_429: 1, total_calls: 3 }, rate_limit: { count: 1, last_seen: "2023-11-14T22:13:21Z" },
       endpoints: [
-        { endpoint: "acl", requests: 1, errors: 1, retries: 0, rate_limited: 0, last_status: 0, last_at: "2023-11-14T22:13:21Z", last_error: "no whole answer in time", duration_ms_series: [1] },
+        { endpoint: "acl", requests: 1, errors: 1, retries: 0, rate_limited: 0, last_status: 0, last_at: "2023-11-14T22:13:21Z", last_error: "no complete response in time", duration_ms_series: [1] },
         { endpoint: "users", requests: 2, errors: 1, retries: 2, rate_limited: 1, last_status: 429, last_at: "2023-11-14T22:13:21Z", last_429_at: "2023-11-14T22:13:21Z", duration_ms_series: [1, 1] },
       ],
     });

@@ -54,7 +54,7 @@ describe("The latest client", () => {
     await until(() => client.latest() !== undefined && clock.timers() > 0);
     await clock.advance(3_600_000);
     await until(() => lines.length === 1 && clock.timers() > 0);
-    expect(lines[0]).toContain("is not known");
+    expect(lines[0]).toContain("the check for the latest client version failed");
     await clock.advance(3_600_000);
     await until(() => lines.length === 2);
     expect(client.latest()).toBe("1.88.1");

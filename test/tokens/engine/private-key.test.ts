@@ -19,7 +19,7 @@ describe("the private key", () => {
   it.each<readonly [string, string, RegExp]>([
     ["nothing", "", /key is not a PEM formatted RSA private key/], ["no PEM", "secret-material", /key is not a PEM/], ["a certificate", pkcs1.replaceAll("RSA PRIVATE KEY", "CERTIFICATE"), /the block is a CERTIFICATE/],
     ["a passphrase", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----", /encrypted with a passphrase/], ["an encrypted PKCS#8", pkcs8.replaceAll("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"), /the block is a ENCRYPTED/],
-    ["no end", pkcs1.slice(0, 500), /no whole block/], ["other ends", pkcs1.replace("END RSA", "END"), /no whole block/], ["a cut body", `${pkcs1.slice(0, 300)}\n-----END RSA PRIVATE KEY-----`, /unable to parse private key: the block is damaged/],
+    ["no end", pkcs1.slice(0, 500), /no complete block/], ["other ends", pkcs1.replace("END RSA", "END"), /no complete block/], ["a cut body", `${pkcs1.slice(0, 300)}\n-----END RSA PRIVATE KEY-----`, /unable to parse private key: the block is damaged/],
     ["another kind", generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString(), /not an RSA key/],
     ["no end of text", "-----BEGIN ".repeat(10_000), /more than 65536 characters/],
   ])("is refused with %s, without being quoted", (_, text, message) => {

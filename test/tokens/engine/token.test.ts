@@ -90,8 +90,8 @@ describe("a request to mint is refused", () => {
     [{}, "installation_id or org_name is a required parameter"], [{ installation_id: 0, org_name: "" }, "installation_id or org_name is a required parameter"], [{ org_name: "  " }, "installation_id or org_name is a required parameter"],
     [{ installation_id: null }, "installation_id or org_name is a required parameter"], [{ installation_id: -5 }, "installation_id must be above 0; read installations for those that the app has"],
     [{ installation_id: 1001, repositories: "example-org/web" }, 'repositories takes short names: write "web" instead of "example-org/web"; the owner follows from the installation'],
-    [{ installation_id: 1001, repositories: Array.from({ length: 501 }, (_, index) => `r${index}`) }, "repositories takes at most 500 repositories, not 501; ask for several tokens, or leave it out for all of the installation"],
-    [{ installation_id: 1001, repository_ids: Array.from({ length: 501 }, (_, index) => index) }, "repository_ids takes at most 500 repositories, not 501; ask for several tokens, or leave it out for all of the installation"],
+    [{ installation_id: 1001, repositories: Array.from({ length: 501 }, (_, index) => `r${index}`) }, "repositories takes at most 500 repositories, not 501; request several tokens, or omit it for all repositories of the installation"],
+    [{ installation_id: 1001, repository_ids: Array.from({ length: 501 }, (_, index) => index) }, "repository_ids takes at most 500 repositories, not 501; request several tokens, or omit it for all repositories of the installation"],
     [{ installation_id: 1001, nope: 1 }, "1 error occurred:\n\t* unknown field: nope\n\n"],
     [{ installation_id: 1001, permissions: "contents" }, 'error converting input for field "permissions": invalid key pair "contents"'],
     [{ installation_id: 1001, repository_ids: "1,x" }, "error converting input for field \"repository_ids\": 1 error(s) decoding:\n\n* cannot parse '[1]' as int: strconv.ParseInt: parsing \"x\": invalid syntax"],
@@ -145,7 +145,7 @@ describe("permissions", () => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", { kind: "patch", members: { permissions: { contents: "read", members: "write", metadata: "read" } } });
     expect((await room.ask("create", "token", { installation_id: 1001, permissions: "contents=write,issues=read" }))?.warnings).toEqual([
-      "the token lacks permissions that were asked for: contents=write, issues=read", "the token has permissions beyond those asked for: members=write",
+      "the token lacks permissions that were requested: contents=write, issues=read", "the token has more permissions than requested: members=write",
     ]);
   });
 
@@ -166,9 +166,9 @@ describe("repositories", () => {
   it("are compared with those that were granted", async () => {
     await using room = await startEngineRoom();
     room.codeHost.faults.next("mint", { kind: "patch", members: { repositories: [{ name: "api" }] } });
-    expect((await room.ask("create", "token", { installation_id: 1001, repositories: "Web" }))?.warnings).toEqual(["the token lacks repositories that were asked for: web", "the token has repositories beyond those asked for: api"]);
+    expect((await room.ask("create", "token", { installation_id: 1001, repositories: "Web" }))?.warnings).toEqual(["the token lacks repositories that were requested: web", "the token has more repositories than requested: api"]);
     room.codeHost.faults.next("mint", { kind: "patch", members: { repository_selection: "all", repositories: undefined } });
-    expect((await room.ask("create", "token", { installation_id: 1001, repository_ids: "9001" }))?.warnings).toEqual(["the token is for all repositories of the installation, although a choice was asked for"]);
+    expect((await room.ask("create", "token", { installation_id: 1001, repository_ids: "9001" }))?.warnings).toEqual(["the token is for all repositories of the installation, although specific ones were requested"]);
   });
 
   it("come whole, or as bare names", async () => {
@@ -201,7 +201,7 @@ describe("a token without a usable end", () => {
     room.codeHost.faults.next("mint", { kind: "no_expiry" });
     room.codeHost.faults.next("revoke", { kind: "status", status: 500 });
     expect((await room.refusal("create", "token", { installation_id: 1001 })).message).toContain("could not be revoked");
-    expect(room.host.logged.join("\n")).toMatch(/^error a token that cannot be leased could not be revoked/);
+    expect(room.host.logged.join("\n")).toMatch(/^error revoking a token that cannot be leased failed/);
     expect(room.host.logged.join("\n")).not.toContain("ghs_");
   });
 

@@ -63,7 +63,7 @@ export class ExpositionCheck {
     this.#decode(new Uint8Array(), false);
     this.#family?.end();
     if (!this.#unreadable) {
-      if (this.#rest !== "") this.#report("other", undefined, "the last line is not ended");
+      if (this.#rest !== "") this.#report("other", undefined, "the last line has no line feed");
       if (this.#format === "openmetrics" && !this.#ended) this.#report("other", undefined, "there is no # EOF at the end");
     }
     return { families: this.#families.size, series: this.#samples, bytes: this.#bytes, errors: this.#errors };
@@ -97,19 +97,19 @@ export class ExpositionCheck {
   #comment(line: string): void {
     const [, what, name = "", text] = METADATA.exec(line) ?? [];
     if (what !== undefined) this.#begin(name).metadata(what, text ?? "");
-    else if (this.#format === "openmetrics" || /^# (?:HELP|TYPE)\b/.test(line)) this.#report("other", undefined, "a line with # is no HELP, TYPE or UNIT of a metric");
+    else if (this.#format === "openmetrics" || /^# (?:HELP|TYPE)\b/.test(line)) this.#report("other", undefined, "a line with # is not HELP, TYPE or UNIT of a metric");
   }
 
   #sample(line: string): void {
     const sample = readSampleLine(line);
-    if (sample === undefined) return this.#report("other", /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0], "a line is no sample: name, labels, quotes or value are wrong");
+    if (sample === undefined) return this.#report("other", /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0], "a line is not a sample: name, labels, quotes or value are invalid");
     this.#samples += 1;
     const { name, labels, exemplarCharacters } = sample;
     if (!this.#family?.holds(name)) this.#begin(name);
     this.#family?.sample(sample);
     if (exemplarCharacters !== undefined) this.#exemplar(name, exemplarCharacters);
     const names = labels.map(([label]) => label);
-    if (new Set(names).size < names.length) return this.#report("label_inconsistent", name, "a label comes twice in one sample");
+    if (new Set(names).size < names.length) return this.#report("label_inconsistent", name, "a label occurs twice in one sample");
     if (names.some((label) => label.startsWith("__"))) this.#report("label_inconsistent", name, "a label begins with __, which is reserved");
     const identity = `${name}{${labels.map(([label, value]) => `${label}="${value}"`).toSorted().join(",")}}`;
     if (this.#series.has(identity)) this.#report("duplicate_series", name, `two samples have the same labels (${names.length === 0 ? "none" : names.toSorted().join(", ")})`);
@@ -117,8 +117,8 @@ export class ExpositionCheck {
   }
 
   #exemplar(name: string, characters: number): void {
-    if (this.#format === "text") this.#report("other", name, "there is an exemplar, which the text format does not know");
-    else if (!/_(?:bucket|total)$/.test(name)) this.#report("other", name, "there is an exemplar at what is no bucket and no counter");
+    if (this.#format === "text") this.#report("other", name, "there is an exemplar, which the text format does not support");
+    else if (!/_(?:bucket|total)$/.test(name)) this.#report("other", name, "there is an exemplar on a sample that is neither a bucket nor a counter");
     if (characters > MAX_EXEMPLAR_CHARACTERS) this.#report("other", name, `the labels of an exemplar are longer than ${MAX_EXEMPLAR_CHARACTERS} characters`);
   }
 

@@ -57,7 +57,7 @@ export class FamilyCheck {
     const suffix = sample.name.slice(this.name.length);
     if (this.#type === undefined) return this.#told.has("TYPE") ? undefined : this.#once("untyped", "type_mismatch", "the family has no TYPE");
     if (!(SUFFIXES[this.#format][this.#type] ?? [""]).includes(suffix)) return this.#report("type_mismatch", `a sample of a ${this.#type} cannot have this name`);
-    if (this.#type === "counter" && !(sample.value >= 0)) this.#report("other", "a counter is negative or no number");
+    if (this.#type === "counter" && !(sample.value >= 0)) this.#report("other", "a counter is negative or not a number");
     if (this.#type === "info" && sample.value !== 1) this.#report("other", "an info is not 1");
     if (this.#type === "histogram") this.#histogram(sample, suffix);
   }
@@ -74,12 +74,12 @@ export class FamilyCheck {
       if (bound === undefined) return this.#report("label_inconsistent", "a bucket has no le");
       return this.#bucket(identity, bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound), value);
     }
-    if (bound !== undefined) this.#report("label_inconsistent", "le is a label of buckets");
-    if (suffix === "_count" && this.#buckets?.identity === identity && value !== this.#buckets.count) this.#report("other", "the count of a histogram is not that of its last bucket");
+    if (bound !== undefined) this.#report("label_inconsistent", "le is allowed only on buckets");
+    if (suffix === "_count" && this.#buckets?.identity === identity && value !== this.#buckets.count) this.#report("other", "the count of a histogram differs from its last bucket");
   }
 
   #bucket(identity: string, bound: number, count: number): void {
-    if (Number.isNaN(bound)) return this.#report("label_inconsistent", "le is no number");
+    if (Number.isNaN(bound)) return this.#report("label_inconsistent", "le is not a number");
     if (this.#buckets?.identity !== identity) {
       this.#closeBuckets();
       this.#buckets = { identity, bound, count };

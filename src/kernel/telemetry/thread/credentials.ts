@@ -53,7 +53,7 @@ function checkTls({ ca, cert, key }: WireTarget["tls"], files: readonly string[]
   try {
     createSecureContext({ ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) });
   } catch {
-    throw new Error(`${files.join(", ")}: not PEM that TLS takes, or a key that does not belong to its certificate`);
+    throw new Error(`${files.join(", ")}: not valid PEM for TLS, or a key that does not belong to its certificate`);
   }
 }
 

@@ -29,7 +29,7 @@ export class Output {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(new Error(`Request timed out: standard output did not take it within ${timeoutMs} ms`));
+        reject(new Error(`Request timed out: standard output did not accept it within ${timeoutMs} ms`));
       }, timeoutMs);
       this.#waiting.set(id, () => {
         clearTimeout(timer);

@@ -49,7 +49,7 @@ export function startPullServer(deps: PullServerDeps, options: WirePull): PullSe
       } catch (error) {
         const reason = ownWords(error);
         books.stand("failed", { reason });
-        log.error("the pull endpoint cannot listen and tries again", { reason, waitMs });
+        log.error("the pull endpoint cannot listen; retrying", { reason, waitMs });
         await next.stop(0);
         await waited(clock, waitMs, stopping.signal);
       }

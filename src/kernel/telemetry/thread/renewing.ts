@@ -71,12 +71,12 @@ export class Renewing<E extends Renewable> {
       this.#unusable = look.reason;
       return;
     }
-    if (this.#unusable !== "" && look.kind === "same") log.info(`credentials for exporting ${signal} can be read again`);
+    if (this.#unusable !== "" && look.kind === "same") log.info(`the credentials for exporting ${signal} are readable again`);
     this.#unusable = "";
     if (look.kind === "same") return;
     this.#target = look.target;
     await this.#replace();
-    log.info(`other credentials are used for exporting ${signal}`);
+    log.info(`reloaded the credentials for exporting ${signal}`);
   }
 
   /** The old one is shut down when its last request is answered; nobody waits for that. */

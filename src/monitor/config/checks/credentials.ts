@@ -31,7 +31,7 @@ function missingHeadscale(config: Config): Finding[] {
 
 function forgottenProvider(config: Config): Finding[] {
   const written = [headscale.url, headscale.apiKey].find((key) => isChanged(config, key));
-  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is not used: the provider is tailscale", remedy: "set provider to headscale." })];
+  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is ignored: the provider is tailscale", remedy: "set provider to headscale." })];
 }
 
 /** With networks, what stands for a single one is a mistake: its name an error, its credential a warning. */
@@ -39,7 +39,7 @@ function unused(config: Config): Finding[] {
   const credential = [...keysOf(vpnAuthKeys.method, vpnAuthKeys.oauth, vpnAuthKeys.workloadIdentity), headscale.url, headscale.apiKey].filter((key) => isChanged(config, key));
   return [
     ...(isChanged(config, vpn.network) ? [atKey(config, vpn.network, "error", { rule: "names a single network, and networks are configured", remedy: "remove one of them." })] : []),
-    ...credential.map((key) => atKey(config, key, "warning", { rule: "is not used: each of the networks has its own", remedy: "move it to the network it belongs to." })),
+    ...credential.map((key) => atKey(config, key, "warning", { rule: "is ignored: each of the networks has its own", remedy: "move it to the network it belongs to." })),
   ];
 }
 
@@ -55,7 +55,7 @@ function judgeNetwork(config: Config, entry: NetworkSection, index: number, read
     ];
   }
   const findings = judgeAuth(entry.auth, readFile).map(({ under, severity, ...complaint }) => at(severity, `.auth${under}`, complaint));
-  if (entry.apiKey !== undefined) findings.push(at("warning", ".api_key", { rule: "is not used: it is a key of Headscale, and the provider is tailscale", remedy: "set provider to headscale, or use auth.apikey." }));
-  if (findings.length === 0 && settleAuth(entry.auth) === undefined) findings.push(at("warning", ".auth", { rule: "is missing, and nothing is collected of this network", remedy: "set auth.oauth.client_id and client_secret." }));
+  if (entry.apiKey !== undefined) findings.push(at("warning", ".api_key", { rule: "is ignored: it is a key of Headscale, and the provider is tailscale", remedy: "set provider to headscale, or use auth.apikey." }));
+  if (findings.length === 0 && settleAuth(entry.auth) === undefined) findings.push(at("warning", ".auth", { rule: "is missing: nothing is collected from this network", remedy: "set auth.oauth.client_id and client_secret." }));
   return [...clear, ...findings];
 }

@@ -28,7 +28,7 @@ export const collectorsUsed: Check = {
     if (kinds.includes("tailscale")) return [];
     const fromStore = [flowlogs, auditlogs].filter(({ source }) => config.get(source) === "objectstore").map(({ enabled }) => enabled);
     return hostedOnly.filter((key) => isWritten(config, key) && config.get(key) && !fromStore.includes(key))
-      .map((key) => atKey(config, key, "warning", { rule: "is not used: Headscale has nothing of the kind", remedy: "remove it." }));
+      .map((key) => atKey(config, key, "warning", { rule: "is ignored: Headscale does not support it", remedy: "remove it." }));
   },
 };
 
@@ -36,14 +36,14 @@ export const collectorsUsed: Check = {
 export const versionsUsed: Check = {
   needs: [deviceVersions.enabled, stateCollectors.devices.enabled],
   run: (config) => (isWritten(config, deviceVersions.enabled) && config.get(deviceVersions.enabled) && !config.get(stateCollectors.devices.enabled)
-    ? [atKey(config, deviceVersions.enabled, "warning", { rule: "is not used: collectors.devices.enabled is false", remedy: "collect devices, or set it to false." })] : []),
+    ? [atKey(config, deviceVersions.enabled, "warning", { rule: "is ignored: collectors.devices.enabled is false", remedy: "collect devices, or set it to false." })] : []),
 };
 
 /** Without their names the series of several networks cannot be told apart where they are pulled from. */
 export const networksTellable: Check = {
   needs: [scrapeEnabled, privacy.network_name, networks],
   run: (config) => (config.get(scrapeEnabled) && !config.get(privacy.network_name) && config.list(networks).length > 1
-    ? [atKey(config, privacy.network_name, "warning", { rule: "leaves the series of several networks without what tells them apart on the pull listener", remedy: "set it to true, or run one network in each process." })] : []),
+    ? [atKey(config, privacy.network_name, "warning", { rule: "removes the label that distinguishes the series of several networks on the pull endpoint", remedy: "set it to true, or run one network in each process." })] : []),
 };
 
 /** `annotations` */
@@ -54,14 +54,14 @@ export const annotationsSound: Check = {
     if (url === "") return unusedAnnotations(config);
     const findings: Finding[] = [];
     if (token === undefined) findings.push(atKey(config, annotations.token, "error", { rule: "is missing, and annotations.url is set", remedy: "set STEWARD_ANNOTATIONS__TOKEN_FILE." }));
-    if (dashboardUid !== "") findings.push(atKey(config, annotations.dashboardUid, "warning", { rule: "keeps marks from all other dashboards", remedy: "remove it to mark all of the organisation." }));
+    if (dashboardUid !== "") findings.push(atKey(config, annotations.dashboardUid, "warning", { rule: "keeps annotations from all other dashboards", remedy: "remove it to annotate all dashboards of the organisation." }));
     const categories = Object.values(annotationCategories);
-    if (categories.every(({ enabled }) => !config.get(enabled))) findings.push(atKey(config, annotations.url, "warning", { rule: "is not used: all categories are off", remedy: "switch one on." }));
+    if (categories.every(({ enabled }) => !config.get(enabled))) findings.push(atKey(config, annotations.url, "warning", { rule: "is ignored: all categories are off", remedy: "switch one on." }));
     return findings;
   },
 };
 
 function unusedAnnotations(config: Config): Finding[] {
   const written = keysOf(annotations, ...Object.values(annotationCategories)).find((key) => key.path !== annotations.url.path && isChanged(config, key));
-  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is not used: annotations.url is empty", remedy: "set it." })];
+  return written === undefined ? [] : [atKey(config, written, "warning", { rule: "is ignored: annotations.url is empty", remedy: "set it." })];
 }

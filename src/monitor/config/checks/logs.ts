@@ -41,7 +41,7 @@ export const feedsSound: Check = {
     const seen = new Set<string>();
     for (const kind of kinds) {
       const used = isUsed(config, kind) ? usedFeeds(config, kind) : [];
-      if (isUsed(config, kind) && used.length === 0) findings.push({ severity: "error", path: "networks", rule: `have no objectstore.k8s_audit, and collectors.k8s_audit.enabled is true`, remedy: "say of at least one where its recordings are." });
+      if (isUsed(config, kind) && used.length === 0) findings.push({ severity: "error", path: "networks", rule: `have no objectstore.k8s_audit, and collectors.k8s_audit.enabled is true`, remedy: "set objectstore.k8s_audit of at least one network." });
       for (const { feed, say } of used) {
         findings.push(...judgeFeed(feed).map(({ severity, under, rule, remedy }) => say(severity, under, rule, remedy)));
         if (isPlaced(feed) && seen.has(feedPlace(feed))) findings.push(say("error", ".prefix", "is where another feed is too: endpoint, bucket and prefix are the same", "give each feed its own prefix."));
@@ -77,9 +77,9 @@ function unusedFeeds(config: Config, kind: FeedKind): Finding[] {
   const written = keysOf(feeds[kind]).some((key) => isChanged(config, key));
   const listed = config.list(networks);
   if (isUsed(config, kind)) {
-    return written && listed.length > 0 ? [{ severity: "warning", path, rule: "is not used: each of the networks has its own", remedy: "move it to the network it belongs to." }] : [];
+    return written && listed.length > 0 ? [{ severity: "warning", path, rule: "is ignored: each of the networks has its own", remedy: "move it to the network it belongs to." }] : [];
   }
   const reason = kind === "k8sAudit" ? "collectors.k8s_audit.enabled is false" : `${path.replace(/objectstore$/, "source")} is not objectstore, or its collector is off`;
-  const unused = (at: string): Finding => ({ severity: "warning", path: at, rule: `is not used: ${reason}`, remedy: "switch it on, or remove it." });
+  const unused = (at: string): Finding => ({ severity: "warning", path: at, rule: `is ignored: ${reason}`, remedy: "switch it on, or remove it." });
   return [...(written ? [unused(path)] : []), ...listed.flatMap(({ objectstore }, index) => (isPlaced(objectstore[kind]) ? [unused(`networks[${index}]${under}`)] : []))];
 }

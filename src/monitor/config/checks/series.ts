@@ -32,10 +32,10 @@ function inertFlows(config: Config): Finding[] {
     return [atKey(config, flowCardinality.metricsMode, "warning", { rule: "both counts every flow twice, under two families of metrics", remedy: "do not add them up, or write all or rollup." })];
   }
   if (metricsMode === "all") {
-    return isChanged(config, flowCardinality.rollupTopN) ? [atKey(config, flowCardinality.rollupTopN, "warning", { rule: `is ${rollupTopN} and not used: metrics_mode is all`, remedy: "remove it, or write rollup." })] : [];
+    return isChanged(config, flowCardinality.rollupTopN) ? [atKey(config, flowCardinality.rollupTopN, "warning", { rule: `is ${rollupTopN} and is ignored: metrics_mode is all`, remedy: "remove it, or write rollup." })] : [];
   }
   const ports = [...(sourcePort ? [flowCardinality.sourcePort] : []), ...(destinationPort ? [flowCardinality.destinationPort] : [])];
-  return ports.map((key) => atKey(config, key, "warning", { rule: "is not used: metrics_mode is rollup, which does not count by port", remedy: "remove it, or write all." }));
+  return ports.map((key) => atKey(config, key, "warning", { rule: "is ignored: metrics_mode is rollup, which does not count by port", remedy: "remove it, or write all." }));
 }
 
 /** Agents are asked when there are some, and what they say has a limit. */
@@ -47,10 +47,10 @@ export const nodesSound: Check = {
     const warn = (key: Parameters<typeof atKey>[1], rule: string, remedy: string): Finding => atKey(config, key, "warning", { rule, remedy });
     if (!config.get(nodeMetrics.enabled)) {
       const forgotten = targets.length > 0 ? nodeTargets : discovers ? nodeDiscovery.enabled : undefined;
-      return forgotten === undefined ? [] : [warn(forgotten, "is not used: collectors.node_metrics.enabled is false", "set it to true.")];
+      return forgotten === undefined ? [] : [warn(forgotten, "is ignored: collectors.node_metrics.enabled is false", "set it to true.")];
     }
     return [
-      ...(targets.length === 0 && !discovers ? [warn(nodeMetrics.enabled, "asks nobody: there are no targets, and discovery is off", "write targets, or set discovery.enabled.")] : []),
+      ...(targets.length === 0 && !discovers ? [warn(nodeMetrics.enabled, "scrapes nothing: there are no targets, and discovery is off", "write targets, or set discovery.enabled.")] : []),
       ...(config.get(nodeMetrics.maxDistinctMetrics) < 0 ? [warn(nodeMetrics.maxDistinctMetrics, "lets nodes make as many metrics as they want", "write a limit.")] : []),
       ...(config.get(cardinality.metricLimit) <= 0 ? [warn(cardinality.metricLimit, "lets nodes make as many series as they want", "write a limit.")] : []),
       ...(targets.length > 0 && config.list(networks).length > 1 ? [warn(nodeTargets, "belong to the first of the networks", "use discovery for the others.")] : []),

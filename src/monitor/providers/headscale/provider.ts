@@ -39,7 +39,7 @@ export function createHeadscale(options: HeadscaleOptions, deps: ProviderDeps): 
 }
 
 function unsupported(): Promise<never> {
-  return Promise.reject(new StewardError("unsupported", "Headscale does not tell this", { rule: "provider", remedy: "switch the collector off for this network" }));
+  return Promise.reject(new StewardError("unsupported", "Headscale does not provide this", { rule: "provider", remedy: "switch the collector off for this network" }));
 }
 
 async function* unsupportedList(): AsyncGenerator<never, void, undefined> {

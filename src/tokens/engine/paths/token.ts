@@ -25,7 +25,7 @@ export function tokenPath(context: EngineContext): Path {
   return definePath({
     pattern: "token", fields: EngineTokenFieldsSchema, coerce: SCOPE_RULES, mints: true, exists: neverExists,
     synopsis: "Create and return a token using the GitHub secrets plugin.",
-    description: "Mints an installation token under a lease that ends with the token. Revoking the lease revokes the token. Without repositories and permissions the token has all that the installation has.",
+    description: "Mints an installation token with a lease of the token's lifetime. Revoking the lease revokes the token. Without repositories and permissions the token has all that the installation has.",
     operations: { read: handle, write: handle },
   });
 }
@@ -42,7 +42,7 @@ export function permissionSetTokenPath(context: EngineContext): Path {
   return definePath({
     pattern: "token/:permissionset", fields: EnginePermissionSetTokenFieldsSchema, mints: true, exists: neverExists,
     synopsis: "Create and return a token using the GitHub secrets plugin.",
-    description: "Mints an installation token as a permission set says. The request takes no scope of its own.",
+    description: "Mints an installation token as defined by a permission set. The request cannot change its scope.",
     operations: { read: handle, write: handle },
   });
 }

@@ -29,7 +29,7 @@ export function platformFailure(attempted: Attempted, outcome: HttpReply | HttpL
   if (outcome.lost !== undefined) return lostFailure(attempted, outcome);
   const said = messageOf(outcome);
   const text = (cause: string): string => `${attempted.failed}: ${statusLine(outcome)}${said === undefined ? "" : `: ${said}`}: ${cause}`;
-  if (isRateLimited(outcome, said)) return new StewardError("exhausted", text("the platform limits its callers; try again later"), { rule: "rate_limited", retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS });
+  if (isRateLimited(outcome, said)) return new StewardError("exhausted", text("the platform's rate limit is exceeded; retry later"), { rule: "rate_limited", retryAfterMs: retryAfterMs(outcome.headers, nowMs) ?? SECONDARY_WAIT_MS });
   const meaning = meaningOf(attempted, outcome, said);
   return new StewardError(meaning.code, text(meaning.cause), { rule: meaning.rule });
 }
@@ -77,16 +77,16 @@ function meaningOf({ subject, hints = [] }: Attempted, reply: HttpReply, said: s
   if (status === 403) return { code: "invalid", rule: "forbidden", cause: `the app may not do this for ${subject}; accept its permissions in the installation's settings${hinted}` };
   if (status === 404) return { code: "invalid", rule: "not_installed", cause: `the app has no ${subject}; install it there, or read installations for those it has` };
   if (status !== 422) return { code: "upstream", rule: "rejected", cause: `the platform does not understand the request; ${ELSEWHERE}` };
-  if (/permission/i.test(said ?? "")) return { code: "invalid", rule: "permissions", cause: `ask for less, or have the permissions accepted in the settings of ${subject}${hinted}` };
+  if (/permission/i.test(said ?? "")) return { code: "invalid", rule: "permissions", cause: `request fewer permissions, or have them accepted in the settings of ${subject}${hinted}` };
   if (/repositor/i.test(said ?? "")) return { code: "invalid", rule: "repositories", cause: `check the names, and that ${subject} includes these repositories${hinted}` };
   return { code: "invalid", rule: "rejected", cause: `check repositories and permissions against ${subject}${hinted}` };
 }
 
 function lostFailure({ failed, hints = [] }: Attempted, { lost, reason }: HttpLost): StewardError {
-  if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform gave no whole answer in time`, { rule: "timeout" });
+  if (lost === "timeout") return new StewardError("deadline", `${failed}: the platform did not answer completely in time`, { rule: "timeout" });
   if (lost === "cancelled") return new StewardError("cancelled", `${failed}: cancelled`, { rule: "cancelled" });
   if (lost === "too_large") return new StewardError("upstream", `${failed}: the platform's answer is too large${hints.map((hint) => `; ${hint}`).join("")}`, { rule: "too_large" });
-  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url leads to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
+  if (reason === FORBIDDEN_ADDRESS) return new StewardError("upstream", `${failed}: base_url resolves to a link-local address or the metadata service of a cloud; change it, or set tokens.allow_link_local_base_url`, { rule: "forbidden_address" });
   return new StewardError("upstream", `${failed}: the connection to the platform failed (${reason}); check base_url, proxy and network`, { rule: "transport" });
 }
 

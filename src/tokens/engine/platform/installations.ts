@@ -81,7 +81,7 @@ export function createInstallations(platform: Platform, clock: Clock): Installat
       const attempted = { failed: "unable to read the installation", subject: `installation ${numberText(id) ?? ""}` };
       if (outcome.lost !== undefined || outcome.status !== 200) throw platformFailure(attempted, outcome, clock.now());
       const installation = installationOf(parsed(outcome, attempted.failed));
-      if (installation === undefined) throw garbage(attempted, "the answer is no installation");
+      if (installation === undefined) throw garbage(attempted, "the response is not an installation");
       return installation;
     },
     async list(signal) {
@@ -140,7 +140,7 @@ async function* pages(platform: Platform, clock: Clock, signal: AbortSignal): As
     if (outcome.lost === "cancelled") throw signal.reason as Error;
     if (outcome.lost !== undefined || outcome.status !== 200) throw platformFailure(FINDING, outcome, clock.now());
     const list = parsed(outcome, FINDING.failed);
-    if (!Array.isArray(list)) throw garbage(FINDING, "the answer is no list");
+    if (!Array.isArray(list)) throw garbage(FINDING, "the response is not a list");
     yield list.map(installationOf).filter((installation) => installation !== undefined);
     at = next;
   }
@@ -150,7 +150,7 @@ function parsed(reply: HttpReply, failed: string): unknown {
   try {
     return parseExact(reply.body);
   } catch {
-    throw garbage({ failed, subject: "" }, "the answer is no JSON");
+    throw garbage({ failed, subject: "" }, "the response is not JSON");
   }
 }
 

@@ -75,7 +75,7 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
     closed = true;
     for (const { probe } of devices) probe?.[Symbol.dispose]();
     const ends = await Promise.allSettled(devices.map(({ sink }) => sink.close()));
-    for (const end of ends) if (end.status === "rejected") log.warn("an audit file did not close well", { error: toStewardError(end.reason) });
+    for (const end of ends) if (end.status === "rejected") log.warn("closing an audit file failed", { error: toStewardError(end.reason) });
   };
   try {
     for (const [index, config] of configs.entries()) devices.push(await openDevice(deps, config, index));
@@ -87,13 +87,13 @@ export async function openAudit(deps: AuditDeps, configs: readonly AuditDeviceCo
   async function put(device: Device, line: string | Promise<string>): Promise<void> {
     try {
       await device.sink.append(typeof line === "string" ? line : await line);
-      if (device.failure !== undefined) log.info("an audit device takes records again", { device: device.info.path });
+      if (device.failure !== undefined) log.info("an audit device accepts records again", { device: device.info.path });
       device.failure = undefined;
     } catch (thrown) {
       device.failure = refusal(device, thrown);
       if (clock.monotonic() >= device.complainAtMs) {
         device.complainAtMs = clock.monotonic() + COMPLAIN_EVERY_MS;
-        log.error("an audit device does not take records", { error: device.failure, device: device.info.path });
+        log.error("an audit device accepts no records", { error: device.failure, device: device.info.path });
       }
       if (!closed) device.probe ??= clock.timer(clock.monotonic() + PROBE_EVERY_MS, () => probe(device));
       throw device.failure;
@@ -170,8 +170,8 @@ function refusal({ info, name }: Device, thrown: unknown): StewardError {
   const cause = toStewardError(thrown);
   const fault = diskFaultOf(thrown);
   const code = fault?.kind === "full" ? "disk_full" : fault !== undefined ? "not_ready" : cause.code === "exhausted" || cause.code === "not_ready" ? cause.code : "internal";
-  return new StewardError(code, `the audit device ${info.path} (${name}) does not take records: ${fault?.why ?? ownWords(cause)}; nothing is done without its record`, {
-    rule: "audit", remedy: fault?.remedy ?? cause.remedy ?? "see that the file can be written", cause: thrown,
+  return new StewardError(code, `the audit device ${info.path} (${name}) accepts no records: ${fault?.why ?? ownWords(cause)}; each request needs an audit record`, {
+    rule: "audit", remedy: fault?.remedy ?? cause.remedy ?? "make the file writable", cause: thrown,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
   });
 }

@@ -101,7 +101,7 @@ class FileSink implements Sink {
       const bytes = Buffer.byteLength(line);
       if (this.#closed) return reject(new StewardError("not_ready", `the audit file ${this.#file.path} is closed`));
       if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > QUEUE_BYTES) {
-        return reject(new StewardError("exhausted", `more records wait for the audit file ${this.#file.path} than its disk can take`, { rule: "audit queue", remedy: "try again later", retryAfterMs: 1_000 }));
+        return reject(new StewardError("exhausted", `the write queue of the audit file ${this.#file.path} is full`, { rule: "audit queue", remedy: "try again later", retryAfterMs: 1_000 }));
       }
       this.#queue.push({ line, bytes, resolve, reject });
       this.#queuedBytes += bytes;
@@ -158,13 +158,13 @@ class FileSink implements Sink {
       if (nlink > 0) return this.#noteSize(size);
       const fresh = await openAudited(this.#file.path, this.#file.mode);
       this.#next = fresh;
-      this.#deps.log.error("the audit file was deleted while it was in use: its records are lost; the audit goes on in a new file", { path: this.#file.path, remedy: "rotate it by renaming it and sending SIGHUP" });
+      this.#deps.log.error("the audit file was deleted while it was in use: its records are lost; the audit continues in a new file", { path: this.#file.path, remedy: "rotate it by renaming it and sending SIGHUP" });
     }
     throw new StewardError("internal", `the audit file ${this.#file.path} is deleted again and again`, { rule: "audit file", remedy: "find out what deletes it" });
   }
 
   #noteSize(size: number): void {
-    if (size < this.#bytes) this.#deps.log.warn("the audit file was cut: it is shorter than what was written to it", { path: this.#file.path, bytes: size, before: this.#bytes });
+    if (size < this.#bytes) this.#deps.log.warn("the audit file was truncated: it is shorter than what was written to it", { path: this.#file.path, bytes: size, before: this.#bytes });
     this.#bytes = size;
   }
 
@@ -190,10 +190,10 @@ class FileSink implements Sink {
     if (this.#renamedAtMs === undefined || nowMs < this.#renamedAtMs + RENAMED_MS) return;
     try {
       this.#next = await openAudited(this.#file.path, this.#file.mode);
-      log.warn("the audit file was renamed and no SIGHUP came: the audit goes on in a new file", { path: this.#file.path, remedy: "let whoever rotates it send SIGHUP" });
+      log.warn("the audit file was renamed without a SIGHUP: the audit continues in a new file", { path: this.#file.path, remedy: "make the program that rotates it send SIGHUP" });
     } catch (error) {
       this.#renamedAtMs = nowMs;
-      log.error("the audit file was renamed and no new one can be made: the audit goes on in the renamed file", { path: this.#file.path, error });
+      log.error("the audit file was renamed and a new one cannot be created: the audit continues in the renamed file", { path: this.#file.path, error });
     }
   }
 

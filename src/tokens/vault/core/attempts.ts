@@ -84,7 +84,7 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
       const window = windowOf(network);
       const limit = isLoopback(network) ? MAX_FAILURES_LOOPBACK : MAX_FAILURES;
       if (!count(window, subject, limit)) return undefined;
-      if (!window.logged) log.warn("failed attempts on one role or token are over the limit; further ones are answered 429", { address: network, limit });
+      if (!window.logged) log.warn("failed attempts on one role or token exceed the limit; further ones are answered 429", { address: network, limit });
       window.logged = true;
       const retryAfterMs = Math.max(1, window.endsAtMs - clock.monotonic());
       return new StewardError("exhausted", `too many failed attempts from ${network}; try again in ${Math.ceil(retryAfterMs / 1_000)} s`, { rule: "attempts", retryAfterMs });

@@ -172,7 +172,7 @@ async function undo(deps: CoreDeps, journey: Journey, made: { readonly leased: L
     }
     if (auth?.made === true) await deps.tokens.revoke(auth.entry.key);
   } catch (error) {
-    deps.log.error("what was made for a failed request could not be ended; it ends at its time", { error: toStewardError(error) });
+    deps.log.error("revoking what a failed request created failed; it expires at its TTL", { error: toStewardError(error) });
   }
 }
 

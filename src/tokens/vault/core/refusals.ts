@@ -76,7 +76,7 @@ export function createRefusals({ clock, log, write }: RefusalsDeps): Refusals {
       try {
         await write({ address: key === OTHERS ? undefined : key, count, firstMs, lastMs });
       } catch (error) {
-        if (closed) log.error("the sum of refused requests could not be written to the audit and is lost", { address: key, count, error: toStewardError(error) });
+        if (closed) log.error("cannot write the summary of refused requests to the audit; it is lost", { address: key, count, error: toStewardError(error) });
         else carry(key, window);
       }
     }));

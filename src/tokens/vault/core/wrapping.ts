@@ -66,7 +66,7 @@ export function createWrapping({ env, tokens, leases, clock, envelope }: Wrappin
     async wrap(answer, about) {
       const tooLong = isLongerThan(answer.response?.data, ENVELOPE_BYTES);
       const text = tooLong ? "" : envelope(answer);
-      if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `an answer of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; ask without X-Vault-Wrap-TTL`);
+      if (tooLong || Buffer.byteLength(text) > ENVELOPE_BYTES) throw new StewardError("too_large", `a response of more than ${ENVELOPE_BYTES} bytes cannot be wrapped; send the request without X-Vault-Wrap-TTL`);
       const made = await env.write((tx) => put(tx, text, { ...about, leaseId: answer.lease?.id ?? "" }));
       return { token: made.id, info: { ...shown(made, about), ...(answer.auth === undefined ? {} : { wrapped_accessor: answer.auth.entry.accessor }) } };
     },

@@ -58,14 +58,14 @@ export async function openExpiryClock({ env, clock, log, boot = systemBoot }: St
   };
   const write = async (): Promise<void> => {
     await env.write((tx) => put(tx, expiry.mark()), { urgent: true }).catch((thrown: unknown) => {
-      log.warn("the mark of the expiry clock could not be written; after a crash, tokens may live longer by the age of the stored one", { error: toStewardError(thrown) });
+      log.warn("cannot write the mark of the expiry clock; after a crash, tokens may live longer by the age of the stored mark", { error: toStewardError(thrown) });
     });
   };
   const look = (): void => {
     expiry.syncUptime();
     const fresh = expiry.mark();
     if (Math.abs(offsetOf(fresh) - loggedOffsetMs) >= LOGGED_STEP_MS) {
-      log.warn("the wall clock was set; tokens and leases expire by the time that passes, and what would be over by a wall clock set ahead is refused", { ...shownTimes(fresh), stepped_ms: Math.round(offsetOf(fresh) - loggedOffsetMs) });
+      log.warn("the wall clock was set; tokens and leases expire by elapsed time, and those expired by a wall clock set ahead are refused", { ...shownTimes(fresh), stepped_ms: Math.round(offsetOf(fresh) - loggedOffsetMs) });
       loggedOffsetMs = offsetOf(fresh);
     }
     if (isMarkDue(fresh, MARK_EVERY_MS)) void write();
@@ -123,6 +123,6 @@ function logResumption(log: Log, { mark, expiryMs, wallMs, downMs, outcome }: Re
   if (outcome === "wall clock behind") {
     log.warn("the wall clock was set back while Steward was down; tokens and leases expire by the stored mark, not by the wall clock; check the machine's clock", fields);
   } else if (outcome === "wall clock ahead") {
-    log.warn("the wall clock is further ahead than the time that can have passed; tokens that would be over by it are refused but kept; check the machine's clock", fields);
-  } else log.info("the expiry clock goes on from its mark", fields);
+    log.warn("the wall clock is further ahead than the time that can have passed; tokens expired by it are refused but kept; check the machine's clock", fields);
+  } else log.info("the expiry clock resumes from its mark", fields);
 }

@@ -139,7 +139,7 @@ function rowsOf(env: Env, seqs: readonly number[]): StoredLease[] {
 
 function raise(outcomes: readonly Outcome[], named?: "named"): void {
   for (const outcome of outcomes) {
-    if (outcome.result === "stopped") throw new StewardError("not_ready", "Steward stops; the lease stays and ends later", { retryAfterMs: 5_000 });
+    if (outcome.result === "stopped") throw new StewardError("not_ready", "Steward is stopping; the lease is kept and revoked later", { retryAfterMs: 5_000 });
     if (outcome.result !== "failed") continue;
     const { error } = outcome;
     if (named === undefined) throw error;

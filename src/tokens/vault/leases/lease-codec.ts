@@ -33,7 +33,7 @@ export const leaseCodec: ValueCodec<LeaseRow> = {
   },
   read(bytes) {
     if (bytes[0] === PLAIN) return fromBinary(LeaseRowSchema, bytes.subarray(1));
-    if (bytes[0] !== DEFLATED_V1) throw new StewardError("unsupported", "a stored lease is written in a way that this Steward does not know", { remedy: "run the newer Steward that wrote it" });
+    if (bytes[0] !== DEFLATED_V1) throw new StewardError("unsupported", "a stored lease has a format that this Steward does not know", { remedy: "run the newer Steward that wrote it" });
     return fromBinary(LeaseRowSchema, inflateRawSync(bytes.subarray(1), OPTIONS));
   },
 };

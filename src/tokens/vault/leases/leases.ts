@@ -144,7 +144,7 @@ export function createLeases(deps: LeasesDeps, options: LeasesOptions = {}): Lea
       const last = env.read((snapshot) => [...snapshot.range(leases, { reverse: true, limit: 1 })][0]?.[0] ?? 0);
       nextSeq = Math.max(nextSeq ?? 0, last + 1);
       const left = await records.recover();
-      if (left > 0) log.warn("requests that were under way when Steward ended may have made tokens that nobody has: they are shown as orphans until the last of them has expired", { orphans: left });
+      if (left > 0) log.warn("requests in flight when Steward ended may have minted tokens without a lease: they are listed as orphans until the last of them has expired", { orphans: left });
       await runner.start(stop.signal, () => {});
     },
     async stop(deadlineMs) {

@@ -54,19 +54,19 @@ export function createRecords({ env, due, clock, log, orphanLifeMs }: RecordDeps
   return {
     async intend({ requestId, ...request }) {
       if (!request.path.isWellFormed() || Buffer.byteLength(request.path) > LONGEST_PATH) {
-        throw new StewardError("invalid", `a lease cannot be given under a path of more than ${LONGEST_PATH} bytes`, { rule: "path length", remedy: "use a shorter path" });
+        throw new StewardError("invalid", `a lease cannot have a path of more than ${LONGEST_PATH} bytes`, { rule: "path length", remedy: "use a shorter path" });
       }
       const row = intentRow(request, clock.now());
       if (row.aboutJson.length > LONGEST_ABOUT) row.aboutJson = "{}";
       await env.write((tx) => {
-        if (tx.count(leases) >= leases.limit.rows) throw new StewardError("disk_full", `there are ${leases.limit.rows} leases, the most there may be`, { rule: "lease limit", remedy: "let some end, or revoke them" });
+        if (tx.count(leases) >= leases.limit.rows) throw new StewardError("disk_full", `there are ${leases.limit.rows} leases, the maximum`, { rule: "lease limit", remedy: "wait until some expire, or revoke them" });
         tx.put(intents, requestId, row);
       });
       return { requestId };
     },
     drop({ requestId }) {
       env.write((tx) => tx.delete(intents, requestId), { urgent: true }).catch((thrown: unknown) => {
-        log.warn("the record of a request that made nothing could not be removed; it shows as an orphan after the next start", { error: toStewardError(thrown), request_id: requestId });
+        log.warn("cannot remove the record of a request that minted nothing; it is listed as an orphan after the next start", { error: toStewardError(thrown), request_id: requestId });
       });
     },
     orphan: ({ requestId }, reason, about) => env.write((tx) => {

@@ -95,7 +95,7 @@ async function withDeadline(clock: Clock, deadlineMs: number, parent: AbortSigna
   const stop = (): void => end(parent.reason);
   if (parent.aborted) stop();
   parent.addEventListener("abort", stop, { once: true });
-  using _timer = clock.timer(clock.monotonic() + deadlineMs, () => end(new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, { remedy: "see whether the platform can be reached" })));
+  using _timer = clock.timer(clock.monotonic() + deadlineMs, () => end(new StewardError("deadline", `the backend did not revoke it within ${deadlineMs / 1000} s`, { remedy: "check whether the platform can be reached" })));
   try {
     await Promise.race([over, run(controller.signal)]);
   } finally {

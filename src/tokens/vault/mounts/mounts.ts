@@ -165,7 +165,7 @@ class MountTable implements Mounts {
       const mount = this.#mounts.get(from);
       if (mount === undefined) throw new StewardError("invalid", `no mount at ${from.slice(0, 300)}`, { field: "from", rule: "mount" });
       this.#assertChangeable(mount, "move");
-      if (to.startsWith("auth/") !== (mount.class === "auth")) throw new StewardError("invalid", "an auth method moves below auth/, a secrets engine anywhere else", { field: "to", rule: "class" });
+      if (to.startsWith("auth/") !== (mount.class === "auth")) throw new StewardError("invalid", "an auth method can move only below auth/, a secrets engine only elsewhere", { field: "to", rule: "class" });
       assertFreePath({ path: to, class: mount.class === "auth" ? "auth" : "secret" }, [...this.#mounts.keys()]);
       const row = rowOf(mount);
       const moved = await this.#withoutLeases(mount, async () => {
@@ -220,7 +220,7 @@ class MountTable implements Mounts {
     return this.#inTurn(async () => {
       const mount = this.#mounts.get(path);
       if (mount === undefined) throw new StewardError("invalid", `no mount at ${path}`, { rule: "mount" });
-      if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot tune ${path}: it is part of the house`);
+      if (this.#deps.fixed.includes(mount)) throw new StewardError("invalid", `cannot tune ${path}: it is built in`);
       const next = { ...mount, ...change };
       assertTtls(next, this.#deps.system);
       await this.#deps.env.write((tx) => tx.put(mountRows, path, rowOf(next)));
@@ -236,7 +236,7 @@ class MountTable implements Mounts {
     for (const spec of this.#deps.declared) {
       const present = this.#mounts.get(spec.path);
       if (present === undefined) await this.enable(spec);
-      else if (present.type !== spec.type) throw new StewardError("invalid", `the configuration declares ${spec.path} as ${spec.type}, but it holds ${present.type}; choose another path`);
+      else if (present.type !== spec.type) throw new StewardError("invalid", `the configuration declares ${spec.path} as ${spec.type}, but ${present.type} is mounted there; choose another path`);
       else await this.tune(spec.path, { description: spec.description, defaultLeaseTtlMs: spec.defaultLeaseTtlMs, maxLeaseTtlMs: spec.maxLeaseTtlMs });
     }
   }

@@ -37,7 +37,7 @@ export function policyError(source: string, at: number, why: string): StewardErr
   const before = source.slice(0, at);
   const line = before.split("\n").length;
   const column = at - before.lastIndexOf("\n");
-  return new StewardError("invalid", `failed to parse policy: line ${line}, column ${column}: ${why}`, { field: "policy", rule: "policy", remedy: "correct the policy at this place" });
+  return new StewardError("invalid", `failed to parse policy: line ${line}, column ${column}: ${why}`, { field: "policy", rule: "policy", remedy: "correct the policy at this position" });
 }
 
 class TextLexer implements Lexer {
@@ -64,7 +64,7 @@ class TextLexer implements Lexer {
     if (name !== undefined) return { kind: "name", text: name[0], at };
     const heredoc = this.json ? undefined : this.#take(HEREDOC);
     if (heredoc !== undefined) return { kind: "string", text: this.#heredoc(at, heredoc[2] ?? "", heredoc[1] === "-"), at };
-    throw this.error(at, `${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(at) ?? 0))} begins nothing that a policy may hold`);
+    throw this.error(at, `${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(at) ?? 0))} is not allowed at this position of a policy`);
   }
 
   error(at: number, why: string): StewardError {
@@ -84,7 +84,7 @@ class TextLexer implements Lexer {
       this.#take(BLANK);
       if (!this.#source.startsWith("/*", this.#at)) return;
       const end = this.#source.indexOf("*/", this.#at + 2);
-      if (end === -1) throw this.error(this.#at, "this comment has no end");
+      if (end === -1) throw this.error(this.#at, "this comment is not closed");
       this.#at = end + 2;
     }
   }
@@ -100,7 +100,7 @@ class TextLexer implements Lexer {
         this.#at += 1;
         return this.#wellFormed(from, parts.join(""));
       }
-      if (sign !== "\\") throw this.error(from, "this string has no end on its line");
+      if (sign !== "\\") throw this.error(from, "this string is not closed on its line");
       parts.push(this.#escape());
     }
   }
@@ -112,7 +112,7 @@ class TextLexer implements Lexer {
     const [, single, byte, unit, point, octal] = found;
     if (single !== undefined) return SINGLE[single] ?? single;
     const code = octal === undefined ? Number.parseInt(byte ?? unit ?? point ?? "", 16) : Number.parseInt(octal, 8);
-    if (code > 0x10_ffff) throw this.error(at, "this escape is no Unicode character");
+    if (code > 0x10_ffff) throw this.error(at, "this escape is not a Unicode character");
     return unit === undefined ? String.fromCodePoint(code) : String.fromCharCode(code);
   }
 
@@ -125,11 +125,11 @@ class TextLexer implements Lexer {
       if (line.trim() === name) return this.#wellFormed(at, (indented ? withoutIndent(lines) : lines).map((one) => `${one}\n`).join(""));
       lines.push(line);
     }
-    throw this.error(at, `this text has no end: a line with ${name} alone`);
+    throw this.error(at, `this text is not closed: a line with only ${name} is missing`);
   }
 
   #wellFormed(at: number, text: string): string {
-    if (!text.isWellFormed()) throw this.error(at, "this string holds half a character");
+    if (!text.isWellFormed()) throw this.error(at, "this string contains half of a surrogate pair");
     return text;
   }
 }

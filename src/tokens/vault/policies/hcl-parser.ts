@@ -98,7 +98,7 @@ class Parser {
 
   #value(depth: number): HclNode {
     const { kind, text, at } = this.#word;
-    if (depth >= MAX_DEPTH) throw this.#lexer.error(at, `values may lie at most ${MAX_DEPTH} deep`);
+    if (depth >= MAX_DEPTH) throw this.#lexer.error(at, `values may be nested at most ${MAX_DEPTH} levels deep`);
     if (this.#is("{")) {
       this.#advance();
       const value = this.#items(depth + 1);
@@ -107,7 +107,7 @@ class Parser {
     }
     if (this.#is("[")) return { at, value: this.#list(depth + 1) };
     const value = kind === "string" ? text : kind === "number" ? this.#number() : kind === "name" ? words.get(text) : undefined;
-    if (value === undefined) throw this.#unexpected("a value; texts stand in double quotes");
+    if (value === undefined) throw this.#unexpected("a value; strings need double quotes");
     this.#advance();
     return { at, value };
   }
@@ -131,7 +131,7 @@ class Parser {
       if (!Number.isSafeInteger(number)) throw this.#lexer.error(at, "this number is too large; write it in decimal");
       return number;
     }
-    if (/^-?0\d/.test(text)) throw this.#lexer.error(at, "a number begins with 0 only when it is 0; octal numbers are not read");
+    if (/^-?0\d/.test(text)) throw this.#lexer.error(at, "a number begins with 0 only when it is 0; octal numbers are not supported");
     return String(Number(text)) === text ? Number(text) : rawNumber(text);
   }
 
@@ -158,7 +158,7 @@ class Parser {
   #unexpected(wanted: string): StewardError {
     const { kind, text, at } = this.#word;
     const found = kind === "end" ? "the end" : JSON.stringify(text.slice(0, 40));
-    return this.#lexer.error(at, `found ${found}, wanted ${wanted}`);
+    return this.#lexer.error(at, `found ${found}, expected ${wanted}`);
   }
 }
 

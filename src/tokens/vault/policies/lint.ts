@@ -15,8 +15,8 @@ export function lintPolicy(rules: readonly PathRule[]): readonly string[] {
     if (isMinting(path) && (capabilities & UPDATE) !== 0 && (capabilities & CREATE) === 0) {
       found.push(`path ${JSON.stringify(path)}: minting by POST is a create; grant "create" besides "update"`);
     }
-    if (path.slice(0, -1).includes("*")) found.push(`path ${JSON.stringify(path)}: a * counts as a wildcard only at the end`);
-    if (/(?:^|\/)(?:\+[^/]|[^/]+\+(?:\/|$))/.test(path)) found.push(`path ${JSON.stringify(path)}: a + counts as a wildcard only as a whole segment`);
+    if (path.slice(0, -1).includes("*")) found.push(`path ${JSON.stringify(path)}: a * is a wildcard only at the end`);
+    if (/(?:^|\/)(?:\+[^/]|[^/]+\+(?:\/|$))/.test(path)) found.push(`path ${JSON.stringify(path)}: a + is a wildcard only as a whole segment`);
     if (capabilities === 0) found.push(`path ${JSON.stringify(path)} grants nothing`);
     return found;
   });

@@ -38,7 +38,7 @@ export function parsePolicy(text: string): readonly PathRule[] {
   return document.root.items.flatMap((item) => {
     if (item.name === "path") return pathsOf(item, document).map(({ path, at, body }) => readRule(path, at, body, document));
     if (item.name === "name" && item.labels.length === 0) return [];
-    throw document.error(item.at, `${shown(item.name)} is no key of a policy; known are path and name`);
+    throw document.error(item.at, `${shown(item.name)} is not a key of a policy; known keys are path and name`);
   });
 }
 
@@ -56,24 +56,24 @@ function pathsOf(item: HclItem, document: HclDocument): readonly PathBlock[] {
   if (document.json) {
     const objects = isList(value) ? value : [item.value];
     return objects.flatMap((node) => {
-      if (!isObject(node.value)) throw document.error(node.at, "path is an object of paths");
+      if (!isObject(node.value)) throw document.error(node.at, "path must be an object of paths");
       return node.value.items.map((one) => ({ path: one.name, at: one.at, body: one.value }));
     });
   }
-  throw document.error(item.at, 'path is followed by one path in double quotes, e.g. path "secret/*" { … }');
+  throw document.error(item.at, 'path must be followed by one path in double quotes, e.g. path "secret/*" { … }');
 }
 
 function readRule(written: string, at: number, body: HclNode, document: HclDocument): PathRule {
   const path = written.startsWith("/") ? written.slice(1) : written;
-  if (path.includes("{{")) throw document.error(at, `path ${shown(path)}: templates are not served, because there are no identities; write the path itself`);
+  if (path.includes("{{")) throw document.error(at, `path ${shown(path)}: templates are not supported, because there are no identities; write the path itself`);
   if (path.includes("+*")) throw document.error(at, `path ${shown(path)}: invalid use of wildcards ('+*' is forbidden)`);
-  if (!isObject(body.value)) throw document.error(body.at, `path ${shown(path)} is followed by its rules in braces`);
+  if (!isObject(body.value)) throw document.error(body.at, `path ${shown(path)} must be followed by its rules in braces`);
   const draft: Draft = { named: 0, legacy: 0, minWrapMs: 0, maxWrapMs: 0, required: [], denied: undefined, allowed: undefined, expiresAtMs: undefined };
   const seen = new Set<string>();
   for (const item of body.value.items) {
     const read = Object.hasOwn(KEYS, item.name) ? KEYS[item.name] : undefined;
-    if (read === undefined) throw document.error(item.at, `path ${shown(path)}: ${shown(item.name)} is no key of a path; known are ${Object.keys(KEYS).join(", ")}`);
-    if (seen.has(item.name) || item.labels.length > 0) throw document.error(item.at, `path ${shown(path)}: ${item.name} is given once, without a label`);
+    if (read === undefined) throw document.error(item.at, `path ${shown(path)}: ${shown(item.name)} is not a key of a path; known keys are ${Object.keys(KEYS).join(", ")}`);
+    if (seen.has(item.name) || item.labels.length > 0) throw document.error(item.at, `path ${shown(path)}: ${item.name} must be given once, without a label`);
     seen.add(item.name);
     read(draft, item, document);
   }
@@ -110,24 +110,24 @@ const KEYS: Readonly<Record<string, ReadKey>> = {
 };
 
 function refuseUnless(empty: boolean, item: HclItem, document: HclDocument): void {
-  if (!empty) throw document.error(item.at, `${item.name} is not served: without it the policy would allow more than it says; remove it, or grant the path less`);
+  if (!empty) throw document.error(item.at, `${item.name} is not supported: without it the policy would allow more than written; remove it, or grant fewer capabilities on the path`);
 }
 
 function textsOf(node: HclNode, document: HclDocument): readonly { text: string; at: number }[] {
-  if (!isList(node.value)) throw document.error(node.at, 'here stands a list of texts, e.g. ["read", "list"]');
+  if (!isList(node.value)) throw document.error(node.at, 'expected a list of strings, e.g. ["read", "list"]');
   return node.value.map(({ value, at }) => {
-    if (typeof value !== "string") throw document.error(at, "here stands a text in double quotes");
+    if (typeof value !== "string") throw document.error(at, "expected a string in double quotes");
     return { text: value, at };
   });
 }
 
 function listsOf(node: HclNode, document: HclDocument): ParameterLists {
-  if (!isObject(node.value)) throw document.error(node.at, 'here stand parameters with lists of values, e.g. { "ttl" = ["1h"] }');
+  if (!isObject(node.value)) throw document.error(node.at, 'expected parameters with lists of values, e.g. { "ttl" = ["1h"] }');
   const lists = new Map<string, readonly unknown[]>();
   for (const { name, labels, value, at } of node.value.items) {
     const key = name.toLowerCase();
-    if (labels.length > 0 || lists.has(key)) throw document.error(at, `the parameter ${shown(name)} is given once, without a label`);
-    if (!isList(value.value)) throw document.error(value.at, `the values of ${shown(name)} are a list; an empty one stands for every value`);
+    if (labels.length > 0 || lists.has(key)) throw document.error(at, `the parameter ${shown(name)} must be given once, without a label`);
+    if (!isList(value.value)) throw document.error(value.at, `the values of ${shown(name)} must be a list; an empty list allows every value`);
     lists.set(key, value.value.map((item) => plainOf(item, document)));
   }
   return lists;
@@ -139,7 +139,7 @@ function plainOf(node: HclNode, document: HclDocument): unknown {
   if (isList(value)) return value.map((item) => plainOf(item, document));
   if (!isObject(value)) return value;
   const names = new Set(value.items.map(({ name }) => name));
-  if (names.size < value.items.length || value.items.some(({ labels }) => labels.length > 0)) throw document.error(node.at, "the names in this value are given once each, without labels");
+  if (names.size < value.items.length || value.items.some(({ labels }) => labels.length > 0)) throw document.error(node.at, "the names in this value must be unique, without labels");
   return Object.fromEntries(value.items.map((item) => [item.name, plainOf(item.value, document)]));
 }
 
@@ -150,7 +150,7 @@ function durationOf({ at, value }: HclNode, document: HclDocument): number {
   } catch (error) {
     if (!(error instanceof GoValueError)) throw error;
   }
-  throw document.error(at, `${shown(value)} is no duration; write seconds, or e.g. "90s" or "1h30m"`);
+  throw document.error(at, `${shown(value)} is not a duration; write seconds, or e.g. "90s" or "1h30m"`);
 }
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
@@ -159,7 +159,7 @@ function instantOf({ at, value }: HclNode, document: HclDocument): number | unde
   const text = typeof value === "string" ? value : numberText(value) ?? "?";
   if (text === "") return undefined;
   const atMs = /^\d{1,12}$/.test(text) ? Number(text) * 1_000 : RFC3339.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isFinite(atMs)) throw document.error(at, `${shown(value)} is no time; write it as in "2030-01-31T00:00:00Z"`);
+  if (!Number.isFinite(atMs)) throw document.error(at, `${shown(value)} is not a time; write it as in "2030-01-31T00:00:00Z"`);
   return atMs;
 }
 

@@ -26,11 +26,11 @@ export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring;
       // Another key may have come while the rows went through.
       while (keyring.status().keys > 1) {
         const rows = await keyring.reencrypt(stopping.signal);
-        log.info("rows of older data keys are encrypted anew, and those keys removed", { rows, term: keyring.status().term });
+        log.info("rows of older data keys were re-encrypted, and those keys removed", { rows, term: keyring.status().term });
       }
     } catch (thrown) {
       if (stopping.signal.aborted) return;
-      log.error("rows of older data keys could not all be encrypted anew; they stay readable", {
+      log.error("re-encrypting rows of older data keys failed; they stay readable", {
         error: toStewardError(thrown), remedy: "PUT sys/rotate or a restart tries again",
       });
     }
@@ -47,7 +47,7 @@ export function createKeyRotation({ keyring, log }: { readonly keyring: Keyring;
     },
     start() {
       if (keyring.status().replacing) {
-        log.warn("the key of the store was replaced, and that did not end: what the former key opens may still be in the file", {
+        log.warn("replacing the key of the store was interrupted: the file may still contain data that the former key decrypts", {
           remedy: "stop Steward and run `steward rotate-key` again",
         });
       }

@@ -74,8 +74,8 @@ export async function makeKey(place: KeyPlace, ids: Ids): Promise<Uint8Array> {
   } catch (error) {
     const { code } = toStewardError(error);
     const there = (error as NodeJS.ErrnoException).code === "EEXIST";
-    throw new StewardError(there ? "conflict" : code, `the key of the tokens service could not be made at ${place.path}${there ? ": it is there already" : ""}`, {
-      rule: "key file", remedy: code === "disk_full" ? "free space on its disk" : "see that Steward's user can write the state folder", cause: error,
+    throw new StewardError(there ? "conflict" : code, `the key of the tokens service could not be created at ${place.path}${there ? ": the file already exists" : ""}`, {
+      rule: "key file", remedy: code === "disk_full" ? "free space on its disk" : "let Steward's user write to the state folder", cause: error,
     });
   }
 }

@@ -85,7 +85,7 @@ class SealState implements Seal {
   async unseal(text: string): Promise<void> {
     const key = parseKey(text);
     if (key === undefined) throw new StewardError("invalid", "the key must be 32 bytes in hexadecimal or base64", { field: "key", rule: "key", remedy: "give the content of the key file" });
-    if (!this.#initialized) throw new StewardError("invalid", `there is no store to open yet: ${this.#reason ?? "it is made at the first start"}`, { rule: "initialized" });
+    if (!this.#initialized) throw new StewardError("invalid", `there is no store to unseal yet: ${this.#reason ?? "it is created at the first start"}`, { rule: "initialized" });
     await this.#take(key);
     this.#deps.log.info("the store of tokens is unsealed");
   }
@@ -93,7 +93,7 @@ class SealState implements Seal {
   seal(): void {
     this.#keyring.seal();
     this.#reason = "sealed by sys/seal: give the key to sys/unseal, or restart";
-    this.#deps.log.warn("the store of tokens is sealed until its key is given or Steward starts anew");
+    this.#deps.log.warn("the store of tokens is sealed until it is unsealed or Steward restarts");
   }
 
   async open(places: readonly KeyPlace[]): Promise<void> {
@@ -114,13 +114,13 @@ class SealState implements Seal {
     const last = places.at(-1);
     if (last === undefined || last.kind !== "house" || this.#initialized) throw missing(last?.path ?? "", this.#initialized);
     await this.#use(last, await makeKey(last, this.#deps.ids));
-    if (!this.#invented) this.#deps.log.info("made the key of the tokens service: save a copy of it apart from the backups", { path: last.path });
+    if (!this.#invented) this.#deps.log.info("created the key of the tokens service; keep a copy of it apart from the backups", { path: last.path });
   }
 
   async #use(place: KeyPlace, key: Uint8Array): Promise<void> {
     await this.#take(key, place.path);
     if (place.kind !== "house" || this.#invented) return;
-    this.#advisory = `the key of the tokens service (${place.path}) lies beside the data that it protects: whoever copies the state folder has both`;
+    this.#advisory = `the key of the tokens service (${place.path}) is in the same folder as the data that it protects: anyone who copies the state folder has both`;
     this.#deps.log.warn(this.#advisory, { remedy: "name a file elsewhere in tokens.seal.key_file, or pass a systemd credential tokens.key" });
   }
 

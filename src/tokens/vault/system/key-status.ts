@@ -19,7 +19,7 @@ export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly P
         },
       },
       synopsis: "Make a new data key.",
-      description: "What is stored from then on has it; older rows are encrypted anew in the background. "
+      description: "New rows use it; older rows are re-encrypted in the background. "
         + "The key file stays (steward rotate-key replaces it). Needs sudo.",
     }),
     definePath({
@@ -32,7 +32,7 @@ export function keyPaths({ rotation }: Pick<SystemDeps, "rotation">): readonly P
         },
       },
       synopsis: "The data key in use.",
-      description: "Its number, when it was made, and how many rows it encrypted; after a restart up to 65,536 too many.",
+      description: "Its number, when it was made, and how many rows it encrypted; after a restart up to 65,536 too high.",
     }),
   ];
 }

@@ -35,7 +35,7 @@ function single(deps: SystemDeps): Path[] {
       const sync = request.fields.boolean("sync") ?? true;
       await deps.leases.revoke(idOf(request), { sync });
       return sync ? undefined : GOING_ON;
-    }, "End what a lease stands for."),
+    }, "Revoke a lease."),
   ];
 }
 
@@ -66,7 +66,7 @@ function many(deps: SystemDeps): Path[] {
       synopsis: "Leases below a path.", description: "Sub-levels end in a slash. Needs sudo.",
     }),
     ending("revoke-prefix", false, "End all leases below a path."),
-    ending("revoke-force", true, "Forget all leases below a path, whatever their backend says."),
+    ending("revoke-force", true, "Delete all leases below a path, even if their backend fails to revoke them."),
     definePath({
       pattern: "leases/tidy", fields: EmptyFieldsSchema, operations: {
         write: async () => {
@@ -78,15 +78,15 @@ function many(deps: SystemDeps): Path[] {
     }),
     definePath({
       pattern: "leases/count", fields: LeaseCountFieldsSchema, unknown: "warn", operations: { read: async (request) => ({ data: countOf(deps, request) }) },
-      synopsis: "How many leases there are.", description: "`type=irrevocable` for those whose end failed.",
+      synopsis: "How many leases there are.", description: "`type=irrevocable` for those that could not be revoked.",
     }),
     definePath({
       pattern: "leases", fields: LeaseCountFieldsSchema, unknown: "warn", sudo: true, operations: { read: async (request) => ({ data: irrevocableOf(deps, request) }) },
-      synopsis: "Leases whose end failed.", description: "With the last error of each. Needs sudo.",
+      synopsis: "Leases that could not be revoked.", description: "With the last error of each. Needs sudo.",
     }),
     definePath({
       pattern: "leases/orphans", fields: EmptyFieldsSchema, sudo: true, operations: { read: async () => ({ data: { orphans: deps.leases.orphans().map(orphanData) } }) },
-      synopsis: "Tokens that may exist without a lease.", description: "A crash or an unclear answer left them; each ends by itself at the time shown. Needs sudo.",
+      synopsis: "Tokens that may exist without a lease.", description: "Left by a crash or an unclear response; each expires at the time shown. Needs sudo.",
     }),
   ];
 }
@@ -130,7 +130,7 @@ function countOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
 
 function irrevocableOf({ leases }: SystemDeps, { fields }: PathRequest): Data {
   const type = fields.text("type") || "irrevocable";
-  if (type !== "irrevocable") throw new StewardError("invalid", "only irrevocable leases are listed here; list the others with LIST sys/leases/lookup/PREFIX", { field: "type" });
+  if (type !== "irrevocable") throw new StewardError("invalid", "only irrevocable leases are listed here; list others with LIST sys/leases/lookup/PREFIX", { field: "type" });
   const all = leases.irrevocable();
   const listed = fields.text("limit") === "none" ? all : all.slice(0, LISTED);
   return { lease_count: all.length, leases: listed.map(({ id, irrevocable }) => ({ lease_id: id, error: irrevocable })) };

@@ -43,7 +43,7 @@ function tablePaths(deps: SystemDeps, kind: Kind): Path[] {
           return undefined;
         },
       },
-      synopsis: `One ${what}.`, description: "POST enables it, DELETE ends its leases and takes it away with all that it keeps; PATH/tune reads and changes its times, description and options, and refuses other settings.",
+      synopsis: `One ${what}.`, description: "POST enables it, DELETE revokes its leases and removes it with all its data; PATH/tune reads and changes its TTLs, description and options, and refuses other settings.",
     }),
   ];
 }

@@ -61,7 +61,7 @@ function capabilities(deps: SystemDeps): Path[] {
   const path = (pattern: string, whose: (request: PathRequest) => TokenEntry | undefined, synopsis: string): Path => definePath({
     pattern, fields: CapabilitiesFieldsSchema, coerce: { paths: "comma_list", path: "comma_list" }, unknown: "warn",
     operations: { write: async (request) => ({ data: await capabilitiesOf(deps, request, whose(request)) }) },
-    synopsis, description: "Of each path asked for, sorted; `deny` for none.",
+    synopsis, description: "For each requested path, sorted; `deny` for none.",
   });
   return [
     path("capabilities-self", (request) => callerOf(request).entry, "What this token may do."),

@@ -25,7 +25,7 @@ export function remountPaths(deps: SystemDeps): readonly Path[] {
           return { data: { migration_id: id } };
         },
       },
-      synopsis: "Move a mount to another path.", description: "Its leases and logins end first; what it keeps moves with it. It is done when the answer comes. Needs sudo.",
+      synopsis: "Move a mount to another path.", description: "Its leases and logins are revoked first; its data moves with it. The move is complete when the response is sent. Needs sudo.",
     }),
     definePath({
       pattern: "remount/status/:migration_id", fields: RemountStatusFieldsSchema,

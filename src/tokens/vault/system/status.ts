@@ -26,7 +26,7 @@ export function statusPaths(deps: StatusDeps): readonly Path[] {
     }),
     definePath({
       pattern: "leader", fields: EmptyFieldsSchema, unknown: "warn", unauthenticated: true, operations: { read: async () => bare({ ha_enabled: false, is_self: false, leader_address: "", leader_cluster_address: "" }) },
-      synopsis: "Who leads.", description: "There is one process; it leads.",
+      synopsis: "Who leads.", description: "There is only one process, which is the leader.",
     }),
     definePath({
       pattern: "init", fields: EmptyFieldsSchema, unknown: "keep", unauthenticated: true,

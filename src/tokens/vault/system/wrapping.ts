@@ -47,7 +47,7 @@ export function wrappingPaths(deps: SystemDeps): readonly Path[] {
           return { raw: { status: 200, contentType: "application/json", body: `${JSON.stringify(body)}\n` } };
         },
       },
-      synopsis: "Wrap a wrapped answer anew.", description: "Under a new token for as long again; the old one finds nothing any more.",
+      synopsis: "Rewrap a wrapped response.", description: "Returns a new wrapping token with the same TTL; the old one becomes invalid.",
     }),
     definePath({
       pattern: "wrapping/wrap", fields: EmptyFieldsSchema, unknown: "keep", operations: { write: async (request) => ({ data: small(request.data) }) },

@@ -38,7 +38,7 @@ export function createBatchTokens(batchKey: Uint8Array, ids: Ids): BatchTokens {
       const cipher = createCipheriv("aes-256-gcm", keyOf(head.subarray(1, 1 + SALT_BYTES)), head.subarray(1 + SALT_BYTES)).setAAD(head);
       const body = cipher.update(toBinary(BatchTokenSchema, messageOf(token)));
       const id = BATCH_PREFIX + Buffer.concat([head, body, cipher.final(), cipher.getAuthTag()]).toString("base64url");
-      if (id.length > MAX_ID_LENGTH) throw new StewardError("invalid", "a batch token holds its policies and metadata in itself, and these are too long; make a service token", { rule: "size of a batch token" });
+      if (id.length > MAX_ID_LENGTH) throw new StewardError("invalid", "the policies and metadata of a batch token are part of the token, and these are too long; create a service token", { rule: "size of a batch token" });
       return Secret.of(id, "token store");
     },
     open(id, key) {

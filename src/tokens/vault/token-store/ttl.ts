@@ -43,7 +43,7 @@ export function effectiveTtl(question: TtlQuestion): { readonly ttlMs: number; r
   }
   // A clock that was set back since must not make it live longer.
   const leftMs = Math.min(lifeMs, startedAtMs + lifeMs - nowMs);
-  if (leftMs < 1_000) throw new StewardError("invalid", "past the max TTL, cannot renew", { rule: "max_ttl", remedy: "make a new token" });
+  if (leftMs < 1_000) throw new StewardError("invalid", "past the max TTL, cannot renew", { rule: "max_ttl", remedy: "create a new token" });
   if (ttlMs > leftMs) {
     warnings.push(`TTL of "${goDurationText(ttlMs)}" exceeded the effective max_ttl of "${goDurationText(leftMs)}"; TTL value is capped accordingly`);
     ttlMs = leftMs;

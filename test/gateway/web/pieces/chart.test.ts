@@ -20,7 +20,7 @@ describe("a line", () => {
   it("says in words what it draws", () => {
     expect(renderHtml(sparkline([3, 1, 2], "calls"))).toContain('aria-label="calls: 2 now, from 1 to 3 over 3 samples"');
     expect(renderHtml(outcomes([true, false]))).toContain('aria-label="last 2 runs: 1 failed, the newest too"');
-    expect(renderHtml(outcomes([true, true]))).toContain("all went well");
+    expect(renderHtml(outcomes([true, true]))).toContain("all succeeded");
   });
 
   it("is replaced by words while there is nothing to draw", () => {

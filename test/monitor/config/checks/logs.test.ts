@@ -47,9 +47,9 @@ describe("a feed that is used", () => {
 
 describe("a feed that is not used", () => {
   it.each([
-    [`collectors: {flowlogs: {objectstore: {${PLACE}}}}`, "WARNING collectors.flowlogs.objectstore: is not used: collectors.flowlogs.source is not objectstore"],
-    [`collectors: {k8s_audit: {objectstore: {${PLACE}}}}`, "WARNING collectors.k8s_audit.objectstore: is not used: collectors.k8s_audit.enabled is false"],
-    [`networks: [{name: a, auth: {oauth: {client_id: x, client_secret: y}}, objectstore: {audit: {${PLACE}}}}]`, "WARNING networks[0].objectstore.audit: is not used"],
+    [`collectors: {flowlogs: {objectstore: {${PLACE}}}}`, "WARNING collectors.flowlogs.objectstore: is ignored: collectors.flowlogs.source is not objectstore"],
+    [`collectors: {k8s_audit: {objectstore: {${PLACE}}}}`, "WARNING collectors.k8s_audit.objectstore: is ignored: collectors.k8s_audit.enabled is false"],
+    [`networks: [{name: a, auth: {oauth: {client_id: x, client_secret: y}}, objectstore: {audit: {${PLACE}}}}]`, "WARNING networks[0].objectstore.audit: is ignored"],
   ])("is told of: %s", (yaml, expected) => {
     expect(load(yaml).problems).toEqual([expect.stringContaining(expected)]);
   });
@@ -65,7 +65,7 @@ describe("feeds of several networks", () => {
     expect(load(two(`flow: {${PLACE}}`, `flow: {${PLACE}}`, flows)).problems[0]).toContain("ERROR networks[1].objectstore.flow.prefix: is where another feed is too");
     expect(load(two(`flow: {${PLACE}, prefix: a}`, `flow: {${PLACE}, prefix: b}`, flows)).problems).toEqual([]);
     expect(load(two(`flow: {${PLACE}, prefix: a}`, `flow: {${PLACE}, prefix: b}`, `flowlogs: {source: objectstore, objectstore: {${PLACE}}}`)).problems).toEqual([
-      expect.stringContaining("WARNING collectors.flowlogs.objectstore: is not used: each of the networks has its own"),
+      expect.stringContaining("WARNING collectors.flowlogs.objectstore: is ignored: each of the networks has its own"),
     ]);
   });
 

@@ -15,8 +15,8 @@ describe("limits of series", () => {
 describe("counting of flows", () => {
   it.each([
     ["metrics_mode: both", ["WARNING cardinality.flow.metrics_mode: both counts every flow twice"]],
-    ["metrics_mode: all, rollup_top_n: 5", ["WARNING cardinality.flow.rollup_top_n: is 5 and not used"]],
-    ["source_port: true, destination_port: true", ["WARNING cardinality.flow.source_port: is not used", "WARNING cardinality.flow.destination_port: is not used"]],
+    ["metrics_mode: all, rollup_top_n: 5", ["WARNING cardinality.flow.rollup_top_n: is 5 and is ignored"]],
+    ["source_port: true, destination_port: true", ["WARNING cardinality.flow.source_port: is ignored", "WARNING cardinality.flow.destination_port: is ignored"]],
     ["metrics_mode: all, source_port: true", []],
   ])("does what is written: %s", (fields, expected) => {
     expect(load(`cardinality: {flow: {${fields}}}`).problems).toEqual(expected.map((line) => expect.stringContaining(line) as string));
@@ -26,16 +26,16 @@ describe("counting of flows", () => {
 describe("agents on nodes", () => {
   const target = "{url: 'http://a:1/metrics'}";
   it.each([
-    ["enabled: true", ["WARNING collectors.node_metrics.enabled: asks nobody"]],
-    [`targets: [${target}]`, ["WARNING collectors.node_metrics.targets: is not used"]],
-    ["discovery: {enabled: true}", ["WARNING collectors.node_metrics.discovery.enabled: is not used"]],
+    ["enabled: true", ["WARNING collectors.node_metrics.enabled: scrapes nothing"]],
+    [`targets: [${target}]`, ["WARNING collectors.node_metrics.targets: is ignored"]],
+    ["discovery: {enabled: true}", ["WARNING collectors.node_metrics.discovery.enabled: is ignored"]],
     ["enabled: true, discovery: {enabled: true}, max_distinct_metrics: -1", ["WARNING collectors.node_metrics.max_distinct_metrics: lets nodes make as many metrics as they want"]],
     [`enabled: true, targets: [${target}]`, []],
     [`enabled: true, targets: [${target}, {url: 'http://a:1/metrics', instance: 'a:1'}]`, ["ERROR collectors.node_metrics.targets: must be different"]],
     [`enabled: true, targets: [${target}, {url: 'http://a:1/metrics', instance: other}]`, []],
-    ["targets: [{url: 'http://ada:canary@a'}]", ["ERROR collectors.node_metrics.targets[0].url: must not hold credentials"]],
+    ["targets: [{url: 'http://ada:canary@a'}]", ["ERROR collectors.node_metrics.targets[0].url: must not contain credentials"]],
     ["targets: [{instance: a}]", ["ERROR collectors.node_metrics.targets[0].url: is missing"]],
-    ["targets: [{url: 'https://a', tls: {cert_file: c}}]", ["ERROR collectors.node_metrics.targets[0].tls.key_file: is missing, the other of the two is set"]],
+    ["targets: [{url: 'https://a', tls: {cert_file: c}}]", ["ERROR collectors.node_metrics.targets[0].tls.key_file: is missing, but the other of the pair is set"]],
     ["targets: [{url: 'https://a', headers: {x: canary, x_file: /k}}]", ["ERROR collectors.node_metrics.targets[0].headers.x: is given twice"]],
   ])("are asked as it is written: %s", (fields, expected) => {
     const { problems } = load(`collectors: {node_metrics: {${fields}}}`);

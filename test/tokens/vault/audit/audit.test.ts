@@ -230,7 +230,7 @@ describe("an audit file", () => {
     await audit.request(request);
     truncateSync(join(directory, "audit.log"));
     await audit.request(request);
-    expect([lines().length, said.filter((line) => line.includes("the audit file was cut")).length]).toEqual([1, 1]);
+    expect([lines().length, said.filter((line) => line.includes("the audit file was truncated")).length]).toEqual([1, 1]);
   });
 
   it("goes on in the old one when the new one is a link or cannot be had", async () => {

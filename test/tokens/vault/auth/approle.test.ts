@@ -53,7 +53,7 @@ describe("roles", () => {
     [{ token_type: "batch", token_period: 60 }, "periodic tokens"],
     [{ token_type: "batch", token_num_uses: 1 }, "limited use count"],
     [{ token_num_uses: -1 }, "cannot be negative"],
-    [{ secret_id_bound_cidrs: "10.0.0.0/8,here" }, "is no address and no network"],
+    [{ secret_id_bound_cidrs: "10.0.0.0/8,here" }, "is neither an address nor a network"],
     [{ secret_id_ttl: "soon" }, "error converting input"],
   ])("refuse %j", async (data, why) => {
     const { bench } = await createApp();
@@ -124,7 +124,7 @@ describe("secret ids", () => {
     await expect(login(id)).rejects.toMatchObject(MISMATCH);
     expect(await bench.ask("list", `${ROLE}/secret-id`)).toBeUndefined();
     expect(await bench.ask("update", `${ROLE}/secret-id/lookup`, { data: { secret_id: other.id } })).toBeUndefined();
-    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ status: 202, warnings: ["Tidy operation is done; 1 secret ids were over."] });
+    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ status: 202, warnings: ["Tidy operation is done; 1 secret ids had expired."] });
   });
 
   it("live no longer when the wall clock is set back", async () => {
@@ -142,7 +142,7 @@ describe("secret ids", () => {
     await bench.clock.advance(1_000);
     bench.clock.step(100_000 * HOUR_MS);
     await expect(login(id)).rejects.toMatchObject(MISMATCH);
-    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ warnings: ["Tidy operation is done; 0 secret ids were over."] });
+    expect(await bench.ask("update", "auth/approle/tidy/secret-id")).toMatchObject({ warnings: ["Tidy operation is done; 0 secret ids had expired."] });
     bench.clock.step(-100_000 * HOUR_MS);
     expect(await bench.data("update", `${ROLE}/secret-id-accessor/lookup`, { data: { secret_id_accessor: accessor } })).toMatchObject({ expiration_time: new Date(bench.clock.now() + 59_000).toISOString() });
     await login(id);

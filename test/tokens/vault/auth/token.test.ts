@@ -136,7 +136,7 @@ describe("auth/token/roles", () => {
   it.each<[Data, string]>([
     [{ token_type: "odd" }, "invalid 'token_type' value"],
     [{ path_suffix: "a/b" }, "given role path suffix contains invalid characters"],
-    [{ token_bound_cidrs: "10.0.0.0/33" }, "is no address and no network"],
+    [{ token_bound_cidrs: "10.0.0.0/33" }, "is neither an address nor a network"],
     [{ token_num_uses: -1 }, "cannot be negative"],
     [{ token_type: "batch", token_period: 60 }, "periodic tokens"],
     [{ allowed_entity_aliases: ["x"] }, "not served"],

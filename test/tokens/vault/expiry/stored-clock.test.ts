@@ -76,7 +76,7 @@ describe("a start", () => {
     const { expiry, lines } = await first.again({ boot: "first" });
     // The uptime of the test's boot began anew, as in a container that was made again: then the wall clock is believed.
     expect(expiry.now()).toBe(first.expiry.now());
-    expect(messages(lines)).toEqual(["info the expiry clock goes on from its mark"]);
+    expect(messages(lines)).toEqual(["info the expiry clock resumes from its mark"]);
   });
 
   it("loses no more than a minute of the clock by a crash", async () => {

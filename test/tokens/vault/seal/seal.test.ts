@@ -42,7 +42,7 @@ describe("the seal", () => {
     const { directory, key } = await made();
     expect([statSync(key).mode & 0o777, parseKey(readFileSync(key, "utf8"))?.length, existsSync(`${key}.new`)]).toEqual([0o600, 32, false]);
     const { env, seal, said } = await start(directory);
-    expect(seal.status()).toEqual({ initialized: true, sealed: false, type: "static", reason: undefined, advisory: expect.stringContaining("beside the data") as string });
+    expect(seal.status()).toEqual({ initialized: true, sealed: false, type: "static", reason: undefined, advisory: expect.stringContaining("in the same folder as the data") as string });
     expect(env.read((snapshot) => snapshot.get(secrets, "a"))).toEqual(value);
     expect(said.join("")).not.toContain(readFileSync(key, "utf8").trim());
   });
@@ -51,7 +51,7 @@ describe("the seal", () => {
     const { seal, said } = await start(temporaryFolder(), { invented: true });
     expect([said, seal.status().sealed, seal.status().advisory]).toEqual([[], false, undefined]);
     const plain = await start(temporaryFolder());
-    expect(plain.said.map((line) => /save a copy|beside the data/.exec(line)?.[0])).toEqual(["beside the data", "save a copy"]);
+    expect(plain.said.map((line) => /keep a copy|same folder as the data/.exec(line)?.[0])).toEqual(["same folder as the data", "keep a copy"]);
   });
 
   it("goes on after a crash that left half of the first key", async () => {

@@ -255,7 +255,7 @@ describe("a batch token", () => {
     expect(tokens.lookup(made.id)).toBeDefined();
     await tokens.revoke(parent.entry.key);
     expect(tokens.lookup(made.id)).toBeUndefined();
-    await expect(tokens.create(specOf({ type: "batch", meta: { long: "x".repeat(10_000) } }))).rejects.toThrow("make a service token");
+    await expect(tokens.create(specOf({ type: "batch", meta: { long: "x".repeat(10_000) } }))).rejects.toThrow("create a service token");
   });
 });
 

@@ -98,7 +98,7 @@ export const CardinalityInfoSchema: GenMessage<CardinalityInfo> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_cardinality, 0);
 
 /**
- * Series of one metric from which it is told of; 0 disables a level.
+ * Number of series of one metric from which it is reported; 0 disables a level.
  *
  * @generated from message steward.monitor.v1.CardinalityThresholds
  */
@@ -164,7 +164,7 @@ export type MetricGrowth = Message<"steward.monitor.v1.MetricGrowth"> & {
   current: number;
 
   /**
-   * From the first sample to the last, in percent of the first; 0 where that cannot be said.
+   * From the first sample to the last, in percent of the first; 0 where that is undefined.
    *
    * @generated from field: double delta_pct = 2;
    */

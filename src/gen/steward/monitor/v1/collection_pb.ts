@@ -119,7 +119,7 @@ export const ApiUsageSchema: GenMessage<ApiUsage> = /*@__PURE__*/
  */
 export type ApiAuth = Message<"steward.monitor.v1.ApiAuth"> & {
   /**
-   * When the credential ends, where that is known.
+   * When the credential expires, if known.
    *
    * @generated from field: google.protobuf.Timestamp key_expires_at = 1;
    */
@@ -145,7 +145,7 @@ export type ApiAuth = Message<"steward.monitor.v1.ApiAuth"> & {
   totalCalls: bigint;
 
   /**
-   * That the credential ends soon.
+   * Warning that the credential is about to expire.
    *
    * @generated from field: string warning = 5;
    */
@@ -218,7 +218,7 @@ export type ApiEndpoint = Message<"steward.monitor.v1.ApiEndpoint"> & {
   last429At?: Timestamp | undefined;
 
   /**
-   * What the connection said; never a word of the answer.
+   * Error of the connection; never contains text of the response.
    *
    * @generated from field: string last_error = 9;
    */
@@ -353,7 +353,7 @@ export type Capability = Message<"steward.monitor.v1.Capability"> & {
   missingScopes: string[];
 
   /**
-   * Scopes that the control plane asks for.
+   * Scopes that the control plane requires.
    *
    * @generated from field: repeated string required_scopes = 14;
    */
@@ -631,7 +631,7 @@ export const CollectorMetricSchema: GenMessage<CollectorMetric> = /*@__PURE__*/
  */
 export type DeviceCache = Message<"steward.monitor.v1.DeviceCache"> & {
   /**
-   * Time since it was last read anew, for people; empty before it was read for the first time.
+   * Time since it was last refreshed, for people; empty before the first refresh.
    *
    * @generated from field: string age = 1;
    */
@@ -770,7 +770,7 @@ export const DeviceSchema: GenMessage<Device> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_collection, 11);
 
 /**
- * Nodes that are asked for their own metrics.
+ * Nodes whose own metrics are scraped.
  *
  * @generated from message steward.monitor.v1.NodeDiscovery
  */
@@ -820,7 +820,7 @@ export const NodeDiscoverySchema: GenMessage<NodeDiscovery> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_collection, 12);
 
 /**
- * A node that is asked.
+ * A scrape target.
  *
  * @generated from message steward.monitor.v1.NodeTarget
  */
@@ -853,7 +853,7 @@ export const NodeTargetSchema: GenMessage<NodeTarget> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_collection, 13);
 
 /**
- * What the last answer says, from the least to the most serious.
+ * Result of the last response, from the least to the most serious.
  *
  * @generated from enum steward.monitor.v1.OperationState
  */
@@ -900,7 +900,7 @@ export const OperationState = {
 } as const;
 
 /**
- * What the last answer says, from the least to the most serious.
+ * Result of the last response, from the least to the most serious.
  *
  * @generated from enum steward.monitor.v1.OperationState
  */
@@ -913,7 +913,7 @@ export const OperationStateSchema: GenEnum<OperationState> = /*@__PURE__*/
   enumDesc(file_steward_monitor_v1_collection, 0);
 
 /**
- * Whether the scopes that were asked for suffice.
+ * Whether the configured scopes are sufficient.
  *
  * @generated from enum steward.monitor.v1.ScopeStatus
  */
@@ -945,7 +945,7 @@ export const ScopeStatus = {
 } as const;
 
 /**
- * Whether the scopes that were asked for suffice.
+ * Whether the configured scopes are sufficient.
  *
  * @generated from enum steward.monitor.v1.ScopeStatus
  */

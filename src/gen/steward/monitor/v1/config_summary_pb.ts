@@ -18,7 +18,7 @@ export const file_steward_monitor_v1_config_summary: GenFile = /*@__PURE__*/
   fileDesc("CidzdGV3YXJkL21vbml0b3IvdjEvY29uZmlnX3N1bW1hcnkucHJvdG8SEnN0ZXdhcmQubW9uaXRvci52MSKbBAoNQ29uZmlnU3VtbWFyeRIWCg5zY2hlbWFfdmVyc2lvbhgBIAEoBRITCgthcGlfa2V5X3NldBgCIAEoCBIfChdiYWNrZW5kX2Nsb3VkX3Rva2VuX3NldBgDIAEoCBIYChBvYXV0aF9zZWNyZXRfc2V0GAQgASgIEhkKEXByb2ZpbGVyX2F1dGhfc2V0GAUgASgIEhgKEHN0cmVhbV90b2tlbl9zZXQYBiABKAgSGgoSd2ViaG9va19zZWNyZXRfc2V0GAcgASgIEhMKC2F1dGhfbWV0aG9kGAggASgJEh8KD2NoZWNrcG9pbnRfcGF0aBgJIAEoCUIGks4YAhgBEiEKEWNoZWNrcG9pbnRfcmVhc29uGAogASgJQgaSzhgCGAESGAoQY2hlY2twb2ludF9zdG9yZRgLIAEoCRIRCglsb2dfbGV2ZWwYDCABKAkSGgoSZW5hYmxlZF9jb2xsZWN0b3JzGA0gAygJEiAKEG90bHBfaGVhZGVyX2tleXMYDiADKAlCBpLOGAIYARI5CgRmdWxsGA8gAygLMisuc3Rld2FyZC5tb25pdG9yLnYxLkNvbmZpZ1N1bW1hcnkuRnVsbEVudHJ5GkwKCUZ1bGxFbnRyeRILCgNrZXkYASABKAkSLgoFdmFsdWUYAiABKAsyHy5zdGV3YXJkLm1vbml0b3IudjEuQ29uZmlnVmFsdWU6AjgBOgSozhgBIqgBCgtDb25maWdWYWx1ZRIWCgZzZWNyZXQYASABKAhCBpLOGAIYARIQCgNzZXQYAiABKAhIAIgBARI4CgZzb3VyY2UYAyABKA4yIC5zdGV3YXJkLm1vbml0b3IudjEuU2VjcmV0U291cmNlQgaSzhgCGAESLQoFdmFsdWUYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBpLOGAIYAUIGCgRfc2V0KncKDFNlY3JldFNvdXJjZRIdChlTRUNSRVRfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTU0VDUkVUX1NPVVJDRV9VTlNFVBABEhcKE1NFQ1JFVF9TT1VSQ0VfVkFMVUUQAhIWChJTRUNSRVRfU09VUkNFX0ZJTEUQA0IKis4YBggBEAEYAWIGcHJvdG8z", [file_google_protobuf_struct, file_steward_options_v1_options]);
 
 /**
- * What the process was told, and what became of it.
+ * The configuration in effect.
  *
  * @generated from message steward.monitor.v1.ConfigSummary
  */
@@ -73,7 +73,7 @@ export type ConfigSummary = Message<"steward.monitor.v1.ConfigSummary"> & {
   webhookSecretSet: boolean;
 
   /**
-   * How the first network is asked: oauth, apikey or workload_identity.
+   * Authentication method of the first network: oauth, apikey or workload_identity.
    *
    * @generated from field: string auth_method = 8;
    */

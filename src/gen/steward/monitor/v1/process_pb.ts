@@ -274,7 +274,7 @@ export type Update = Message<"steward.monitor.v1.Update"> & {
   minorsBehind: number;
 
   /**
-   * Where releases are told of.
+   * URL that lists releases.
    *
    * @generated from field: string release_url = 7;
    */

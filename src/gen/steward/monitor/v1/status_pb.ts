@@ -260,7 +260,7 @@ export type Status = Message<"steward.monitor.v1.Status"> & {
   services: { [key: string]: string };
 
   /**
-   * What health_reasons says, with what to do about each; root causes first.
+   * The health_reasons with a remedy for each; root causes first.
    *
    * @generated from field: repeated steward.monitor.v1.HealthProblem health_problems = 38;
    */
@@ -275,13 +275,13 @@ export const StatusSchema: GenMessage<Status> = /*@__PURE__*/
   messageDesc(file_steward_monitor_v1_status, 0);
 
 /**
- * Something that is not well.
+ * A health problem.
  *
  * @generated from message steward.monitor.v1.HealthProblem
  */
 export type HealthProblem = Message<"steward.monitor.v1.HealthProblem"> & {
   /**
-   * What is not well: the name of a component, "network", or "export".
+   * What is unhealthy: the name of a component, "network", or "export".
    *
    * @generated from field: string part = 1;
    */

@@ -159,7 +159,7 @@ export const StatusService: GenService<{
     output: typeof GetStatusResponseSchema;
   },
   /**
-   * Returns every key of the configuration. Of a secret it says only whether it is set and where it came from.
+   * Returns every key of the configuration. For a secret it returns only whether it is set and its source.
    *
    * @generated from rpc steward.monitor.v1.StatusService.GetConfigSummary
    */

@@ -63,7 +63,7 @@ export type EventStore = Message<"steward.monitor.v1.EventStore"> & {
   enabled: boolean;
 
   /**
-   * Gone to make room.
+   * Evicted.
    *
    * @generated from field: int64 evicted = 3;
    */
@@ -136,7 +136,7 @@ export type FlowStore = Message<"steward.monitor.v1.FlowStore"> & {
   observations: bigint;
 
   /**
-   * Connections that found no place of their own.
+   * Connections merged into __other__.
    *
    * @generated from field: int64 truncated = 7;
    */
@@ -338,7 +338,7 @@ export type Geoip = Message<"steward.monitor.v1.Geoip"> & {
   reloads: bigint;
 
   /**
-   * Addresses that have no place in the world.
+   * Addresses without a geographic location.
    *
    * @generated from field: int64 skipped = 18;
    */

@@ -85,7 +85,7 @@ export type TokenCreateFields = Message<"steward.tokens.v1.TokenCreateFields"> &
   numUses: number;
 
   /**
-   * Whether it can be renewed. True unless said otherwise.
+   * Whether it can be renewed. Default true.
    *
    * @generated from field: bool renewable = 8;
    */
@@ -149,7 +149,7 @@ export const TokenCreateFieldsSchema: GenMessage<TokenCreateFields> = /*@__PURE_
   messageDesc(file_steward_tokens_v1_auth_fields, 1);
 
 /**
- * A token that is asked for by its id.
+ * A token, by its id.
  *
  * @generated from message steward.tokens.v1.TokenFields
  */
@@ -170,7 +170,7 @@ export const TokenFieldsSchema: GenMessage<TokenFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_auth_fields, 2);
 
 /**
- * A token that is asked for by its accessor.
+ * A token, by its accessor.
  *
  * @generated from message steward.tokens.v1.AccessorFields
  */
@@ -191,13 +191,13 @@ export const AccessorFieldsSchema: GenMessage<AccessorFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_auth_fields, 3);
 
 /**
- * A renewal of the token that asks.
+ * A renewal of the calling token.
  *
  * @generated from message steward.tokens.v1.TokenRenewSelfFields
  */
 export type TokenRenewSelfFields = Message<"steward.tokens.v1.TokenRenewSelfFields"> & {
   /**
-   * Not needed: the token that asks is renewed.
+   * Not needed: the calling token is renewed.
    *
    * @generated from field: string token = 1;
    */
@@ -288,7 +288,7 @@ export type TokenRoleFields = Message<"steward.tokens.v1.TokenRoleFields"> & {
   roleName: string;
 
   /**
-   * Tokens may have any of these policies, whatever the one who asks has.
+   * Tokens may have any of these policies, whatever policies the caller has.
    *
    * @generated from field: repeated string allowed_policies = 2;
    */
@@ -323,14 +323,14 @@ export type TokenRoleFields = Message<"steward.tokens.v1.TokenRoleFields"> & {
   orphan: boolean;
 
   /**
-   * Tokens can be renewed. True unless said otherwise.
+   * Tokens can be renewed. Default true.
    *
    * @generated from field: bool renewable = 7;
    */
   renewable: boolean;
 
   /**
-   * Becomes the last part of the path that the token says it was made at.
+   * Becomes the last segment of the path at which the token was created.
    *
    * @generated from field: string path_suffix = 8;
    */
@@ -435,7 +435,7 @@ export type ApproleRoleFields = Message<"steward.tokens.v1.ApproleRoleFields"> &
   roleId: string;
 
   /**
-   * Whether a secret id is needed. True unless said otherwise.
+   * Whether a secret id is required. Default true.
    *
    * @generated from field: bool bind_secret_id = 3;
    */
@@ -456,14 +456,14 @@ export type ApproleRoleFields = Message<"steward.tokens.v1.ApproleRoleFields"> &
   boundCidrList: string[];
 
   /**
-   * How many logins a secret id is good for; 0 for as many as wanted.
+   * How many logins a secret id allows; 0 is unlimited.
    *
    * @generated from field: int32 secret_id_num_uses = 6;
    */
   secretIdNumUses: number;
 
   /**
-   * How long a secret id is good for; 0 for ever.
+   * How long a secret id is valid; 0 is unlimited.
    *
    * @generated from field: int64 secret_id_ttl = 7;
    */
@@ -695,7 +695,7 @@ export const ApproleBoundCidrListFieldsSchema: GenMessage<ApproleBoundCidrListFi
   messageDesc(file_steward_tokens_v1_auth_fields, 13);
 
 /**
- * How many logins the secret ids of a role are good for.
+ * How many logins the secret ids of a role allow.
  *
  * @generated from message steward.tokens.v1.ApproleSecretIdNumUsesFields
  */
@@ -708,7 +708,7 @@ export type ApproleSecretIdNumUsesFields = Message<"steward.tokens.v1.ApproleSec
   roleName: string;
 
   /**
-   * How many logins a secret id is good for; 0 for no limit.
+   * How many logins a secret id allows; 0 is unlimited.
    *
    * @generated from field: int32 secret_id_num_uses = 2;
    */
@@ -723,7 +723,7 @@ export const ApproleSecretIdNumUsesFieldsSchema: GenMessage<ApproleSecretIdNumUs
   messageDesc(file_steward_tokens_v1_auth_fields, 14);
 
 /**
- * How long the secret ids of a role are good for.
+ * How long the secret ids of a role are valid.
  *
  * @generated from message steward.tokens.v1.ApproleSecretIdTtlFields
  */
@@ -736,7 +736,7 @@ export type ApproleSecretIdTtlFields = Message<"steward.tokens.v1.ApproleSecretI
   roleName: string;
 
   /**
-   * How long a secret id is good for; 0 for no limit.
+   * How long a secret id is valid; 0 is unlimited.
    *
    * @generated from field: int64 secret_id_ttl = 2;
    */
@@ -974,14 +974,14 @@ export type SecretIdFields = Message<"steward.tokens.v1.SecretIdFields"> & {
   tokenBoundCidrs: string[];
 
   /**
-   * How many logins it is good for; no more than the role says.
+   * How many logins it allows; at most the role's limit.
    *
    * @generated from field: int32 num_uses = 6;
    */
   numUses: number;
 
   /**
-   * How long it is good for; no longer than the role says.
+   * How long it is valid; at most the role's limit.
    *
    * @generated from field: int64 ttl = 7;
    */

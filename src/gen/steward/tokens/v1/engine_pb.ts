@@ -151,7 +151,7 @@ export const EngineTokenFieldsSchema: GenMessage<EngineTokenFields> = /*@__PURE_
   messageDesc(file_steward_tokens_v1_engine, 3);
 
 /**
- * `token/:permissionset`: a token as a permission set says.
+ * `token/:permissionset`: a token as defined by a permission set.
  *
  * @generated from message steward.tokens.v1.EnginePermissionSetTokenFields
  */

@@ -466,7 +466,7 @@ export type MintedToken = Message<"steward.tokens.v1.MintedToken"> & {
   installationId: bigint;
 
   /**
-   * As asked for.
+   * As requested.
    *
    * @generated from field: string org_name = 7;
    */

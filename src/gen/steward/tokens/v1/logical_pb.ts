@@ -101,7 +101,7 @@ export const LogicalResponseSchema: GenMessage<LogicalResponse> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_logical, 1);
 
 /**
- * What ends the thing that an answer holds.
+ * The lease of a secret in a response.
  *
  * @generated from message steward.tokens.v1.Lease
  */

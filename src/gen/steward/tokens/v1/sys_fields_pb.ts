@@ -113,7 +113,7 @@ export type UnsealFields = Message<"steward.tokens.v1.UnsealFields"> & {
   key: string;
 
   /**
-   * Forget the shares given so far.
+   * Discard the shares given so far.
    *
    * @generated from field: bool reset = 2;
    */
@@ -197,7 +197,7 @@ export type MountFields = Message<"steward.tokens.v1.MountFields"> & {
   externalEntropyAccess: boolean;
 
   /**
-   * Taken for older clients: backends are part of the house.
+   * Accepted for older clients: backends are built in.
    *
    * @generated from field: string plugin_version = 9;
    */
@@ -317,7 +317,7 @@ export const PolicyFieldsSchema: GenMessage<PolicyFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_sys_fields, 6);
 
 /**
- * Paths and whose capabilities there are asked for.
+ * Paths, and the token whose capabilities are requested.
  *
  * @generated from message steward.tokens.v1.CapabilitiesFields
  */
@@ -386,7 +386,7 @@ export type LeaseFields = Message<"steward.tokens.v1.LeaseFields"> & {
   increment: string;
 
   /**
-   * Wait for the end of what it stands for; true if not given.
+   * Wait until the secret of the lease is revoked; default true.
    *
    * @generated from field: bool sync = 4;
    */
@@ -548,7 +548,7 @@ export const AuditHashFieldsSchema: GenMessage<AuditHashFields> = /*@__PURE__*/
   messageDesc(file_steward_tokens_v1_sys_fields, 13);
 
 /**
- * A path whose mount is asked for.
+ * A path whose mount is requested.
  *
  * @generated from message steward.tokens.v1.UiMountFields
  */

@@ -47,7 +47,7 @@ export function rolePaths(context: ApproleContext): readonly Path[] {
       },
     }),
     definePath({
-      pattern: "role/:role_name/role-id", fields: ApproleRoleIdFieldsSchema, unknown: "warn", synopsis: "Read or set a role's id.", description: "What applications name the role by. It is no secret, but need not be known.",
+      pattern: "role/:role_name/role-id", fields: ApproleRoleIdFieldsSchema, unknown: "warn", synopsis: "Read or set a role's id.", description: "The id by which applications name the role. It is not a secret, but need not be published.",
       operations: {
         read: async ({ fields }) => {
           const row = await storage.role(roleNameOf(fields));

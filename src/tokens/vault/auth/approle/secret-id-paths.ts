@@ -24,7 +24,7 @@ export function secretIdPaths(context: ApproleContext): readonly Path[] {
   const make = (request: PathRequest, secretId: string): Promise<LogicalResponse> => context.lock(roleNameOf(request.fields), () => makeSecretId(context, request.fields, secretId));
   return [
     definePath({
-      pattern: "role/:role_name/secret-id", fields: SecretIdFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Make a secret id, or list the accessors of those there are.", description: "The secret id is told once.",
+      pattern: "role/:role_name/secret-id", fields: SecretIdFieldsSchema, coerce: COERCE, unknown: "warn", synopsis: "Make a secret id, or list the accessors of those there are.", description: "The secret id is returned only once.",
       operations: { update: (request) => make(request, context.ids.uuid()), list: ({ fields }) => list(context, fields) },
     }),
     definePath({
@@ -34,7 +34,7 @@ export function secretIdPaths(context: ApproleContext): readonly Path[] {
     ...namedPaths(context, { pattern: "role/:role_name/secret-id", fields: SecretIdNameFieldsSchema, named: "by itself", find: (request) => byId(context, request) }),
     ...namedPaths(context, { pattern: "role/:role_name/secret-id-accessor", fields: SecretIdAccessorFieldsSchema, named: "by its accessor", find: (request) => byAccessor(context, request) }),
     definePath({
-      pattern: "tidy/secret-id", fields: NoFieldsSchema, unknown: "warn", synopsis: "Forget secret ids that are over.", description: "They are of no use before, too.",
+      pattern: "tidy/secret-id", fields: NoFieldsSchema, unknown: "warn", synopsis: "Delete expired secret ids.", description: "They are of no use before, too.",
       operations: { update: () => tidy(context) },
     }),
   ];
@@ -52,7 +52,7 @@ function namedPaths({ storage, lock, expiry }: ApproleContext, { pattern, fields
   };
   return [
     definePath({ pattern: `${pattern}/lookup`, fields, unknown: "warn", synopsis: `Look up a secret id ${named}.`, description: "Everything but the secret id itself.", operations: { update: lookup } }),
-    definePath({ pattern: `${pattern}/destroy`, fields, unknown: "warn", synopsis: `Destroy a secret id ${named}.`, description: "Tokens made with it live on.", operations: { update: destroy, delete: destroy } }),
+    definePath({ pattern: `${pattern}/destroy`, fields, unknown: "warn", synopsis: `Destroy a secret id ${named}.`, description: "Tokens created with it stay valid.", operations: { update: destroy, delete: destroy } }),
   ];
 }
 
@@ -169,7 +169,7 @@ async function tidy({ storage, expiry, lock }: ApproleContext): Promise<LogicalR
       }
     });
   }
-  return { status: 202, warnings: [`Tidy operation is done; ${gone} secret ids were over.`] };
+  return { status: 202, warnings: [`Tidy operation is done; ${gone} secret ids had expired.`] };
 }
 
 function shown(row: SecretIdRow, expiry: ExpiryClock): Data {

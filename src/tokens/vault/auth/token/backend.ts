@@ -12,6 +12,6 @@ import { rolePaths } from "./roles.ts";
 export function createTokenBackend(deps: AuthDeps): Backend {
   return createBackend({
     type: "token", paths: [...createPaths(deps), ...lookupPaths(deps), ...renewPaths(deps), ...revokePaths(deps), ...rolePaths(deps.env)],
-    help: "Tokens are how requests are authenticated. They are made by other tokens or by logins, and end with the token that made them.",
+    help: "Tokens are how requests are authenticated. They are created by other tokens or by logins, and are revoked with their parent token.",
   });
 }

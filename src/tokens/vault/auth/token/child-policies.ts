@@ -37,7 +37,7 @@ function byParent({ parent, asked, noDefault, sudo, role }: PolicyQuestion): rea
   if (sudo) return sanitized(wanted, !without);
   const own = sanitized(parent, false);
   if (!own.includes(ROOT_POLICY) && !wanted.every((name) => own.includes(name))) {
-    throw logicalError("child policies must be subset of parent", { field: "policies", rule: "subset", remedy: "ask for policies of the token that asks, or use a role" });
+    throw logicalError("child policies must be subset of parent", { field: "policies", rule: "subset", remedy: "request policies of the calling token, or use a role" });
   }
   return sanitized(wanted, !without && own.includes(DEFAULT_POLICY));
 }

@@ -26,8 +26,8 @@ export function createPaths(deps: AuthDeps): readonly Path[] {
     operations: { update: (request) => makeToken(deps, request, orphan) },
   });
   return [
-    path("create", false, "The new token is a child of the one that asks: it ends with it, and may at most the same."),
-    path("create-orphan", true, "The new token has no parent: it lives on when the one that asks has ended."),
+    path("create", false, "The new token is a child of the calling token: it is revoked with it, and has at most its policies."),
+    path("create-orphan", true, "The new token has no parent: it stays valid when the calling token is revoked."),
     path("create/:role_name", false, "The new token follows the role."),
   ];
 }

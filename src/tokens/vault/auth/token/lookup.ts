@@ -26,8 +26,8 @@ export function lookupPaths({ tokens, clock }: AuthDeps): readonly Path[] {
     return { data: tokenData(entry, id, clock) };
   };
   return [
-    definePath({ pattern: "lookup-self", fields: TokenFieldsSchema, unknown: "warn", operations: { read: self, update: self }, synopsis: "Look up the token that asks.", description: "What is known about it, its id included." }),
-    definePath({ pattern: "lookup", fields: TokenFieldsSchema, unknown: "warn", operations: { read: other, update: other }, synopsis: "Look up a token.", description: "By its id; without one, the token that asks." }),
+    definePath({ pattern: "lookup-self", fields: TokenFieldsSchema, unknown: "warn", operations: { read: self, update: self }, synopsis: "Look up the calling token.", description: "What is known about it, its id included." }),
+    definePath({ pattern: "lookup", fields: TokenFieldsSchema, unknown: "warn", operations: { read: other, update: other }, synopsis: "Look up a token.", description: "By its id; without one, the calling token." }),
     definePath({
       pattern: "lookup-accessor", fields: AccessorFieldsSchema, unknown: "warn", synopsis: "Look up a token by its accessor.", description: "What is known about it, but not its id.",
       operations: { update: async (request) => ({ data: tokenData(byAccessor(tokens, request), undefined, clock) }) },

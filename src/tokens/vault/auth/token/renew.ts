@@ -26,9 +26,9 @@ export function renewPaths(deps: AuthDeps): readonly Path[] {
     },
   });
   return [
-    path("renew-self", TokenRenewSelfFieldsSchema, callerOf, "The token that asks."),
+    path("renew-self", TokenRenewSelfFieldsSchema, callerOf, "The calling token."),
     path("renew", TokenRenewFieldsSchema, (request) => byId(deps, request), "By its id."),
-    path("renew-accessor", AccessorRenewFieldsSchema, (request) => ({ id: undefined, entry: byAccessor(deps.tokens, request) }), "By its accessor; the answer does not tell the id."),
+    path("renew-accessor", AccessorRenewFieldsSchema, (request) => ({ id: undefined, entry: byAccessor(deps.tokens, request) }), "By its accessor; the response does not contain the id."),
   ];
 }
 

@@ -27,10 +27,10 @@ export function revokePaths({ tokens, policies }: AuthDeps): readonly Path[] {
     return end(entry, true);
   };
   return [
-    definePath({ pattern: "revoke-self", fields: NoFieldsSchema, unknown: "warn", synopsis: "Revoke the token that asks.", description: "Its children and all leases end with it.", operations: { update: (request) => end(callerOf(request).entry) } }),
-    definePath({ pattern: "revoke", fields: TokenFieldsSchema, unknown: "warn", synopsis: "Revoke a token.", description: "Its children and all leases end with it.", operations: { update: (request) => end(tokens.lookup(idOf(request))) } }),
+    definePath({ pattern: "revoke-self", fields: NoFieldsSchema, unknown: "warn", synopsis: "Revoke the calling token.", description: "Its children and all leases are revoked too.", operations: { update: (request) => end(callerOf(request).entry) } }),
+    definePath({ pattern: "revoke", fields: TokenFieldsSchema, unknown: "warn", synopsis: "Revoke a token.", description: "Its children and all leases are revoked too.", operations: { update: (request) => end(tokens.lookup(idOf(request))) } }),
     definePath({ pattern: "revoke-orphan", fields: TokenFieldsSchema, unknown: "warn", synopsis: "Revoke a token and leave its children as orphans.", description: "Needs sudo.", operations: { update: orphaning } }),
-    definePath({ pattern: "revoke-accessor", fields: AccessorFieldsSchema, unknown: "warn", synopsis: "Revoke a token by its accessor.", description: "Its children and all leases end with it. An accessor without a token succeeds with a warning.", operations: { update: endByAccessor } }),
+    definePath({ pattern: "revoke-accessor", fields: AccessorFieldsSchema, unknown: "warn", synopsis: "Revoke a token by its accessor.", description: "Its children and all leases are revoked too. An accessor without a token succeeds with a warning.", operations: { update: endByAccessor } }),
     definePath({
       pattern: "tidy", fields: NoFieldsSchema, unknown: "warn", synopsis: "Tidy up after tokens.", description: "There is nothing to do: what belongs to a token goes in the same change as the token.",
       operations: { update: async () => ({ status: 202, warnings: ["Tidy operation has nothing to do: what belongs to a token goes with it."] }) },

@@ -35,7 +35,7 @@ export function rolePaths(env: Env): readonly Path[] {
       allowed_policies: "comma_list", disallowed_policies: "comma_list", allowed_policies_glob: "comma_list", disallowed_policies_glob: "comma_list", token_bound_cidrs: "comma_list",
       bound_cidrs: "comma_list", allowed_entity_aliases: "comma_list", token_explicit_max_ttl: "duration", explicit_max_ttl: "duration", token_period: "duration", period: "duration",
     },
-    synopsis: "Read, write and delete a token role.", description: "Tokens made by auth/token/create/ROLE follow the role. A write changes what it names.",
+    synopsis: "Read, write and delete a token role.", description: "Tokens created by auth/token/create/ROLE follow the role. A write changes only the fields it contains.",
     exists: async ({ fields }) => tokenRole(env, nameOf(fields)) !== undefined,
     operations: {
       read: async ({ fields }) => {
