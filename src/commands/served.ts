@@ -68,7 +68,7 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
       ? [indexRoute({ demo: demo.demo, version: stewardVersion(), documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, health: house.health, clock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), lastMints: house.tokens?.lastMints, refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, health: house.health, clock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
   ];
 }
 

@@ -23,7 +23,7 @@ export function flowStore(store: FlowStore): View {
     ["Covered", store.covered === undefined ? "nothing yet" : formatWords(store.covered)],
     ["Retention", text(store.retention)],
     ["Connections seen", formatCount(store.observations)],
-    ["Folded together", formatCount(store.truncated)],
+    ["Merged into __other__", formatCount(store.truncated)],
     ["Newest kept whole", formatCount(store.max_recent)],
     ["Profile", store.capacity_profile === "" ? "–" : store.capacity_profile],
     ["At most", html`<span title=${`${store.estimated_bytes} bytes`}>${formatBytes(store.estimated_bytes)}</span>`],
@@ -44,7 +44,7 @@ export function eventStore(store: EventStore): View {
   if (!store.enabled) return off("Events", "Store");
   return part("Events", keyValues([
     ["Store", onOff(store.enabled)], ["Held", `${formatCount(store.retained)} of ${formatCount(store.capacity)}`],
-    ["Recorded", formatCount(store.recorded)], ["Made room", formatCount(store.evicted)],
+    ["Recorded", formatCount(store.recorded)], ["Evicted", formatCount(store.evicted)],
   ]));
 }
 
@@ -57,7 +57,7 @@ export function reverseDns(cache: ReverseDns, state: PageState): View {
       ["Hit rate", cache.hits + cache.misses === 0 ? UNKNOWN : html`<span title=${`${cache.hit_rate_pct} %`}>${formatNumber(cache.hit_rate_pct)} %</span>`],
       ["Hits, misses, none", `${formatCount(cache.hits)}, ${formatCount(cache.misses)}, ${formatCount(cache.negatives)}`],
       ["Queries", `${formatCount(cache.query_success)} answered, ${formatCount(cache.query_fail)} failed`],
-      ["Left the cache", `${formatCount(cache.evicted_expired)} expired, ${formatCount(cache.evicted_purged)} purged`], ["Found no room", formatCount(cache.overflows)],
+      ["Left the cache", `${formatCount(cache.evicted_expired)} expired, ${formatCount(cache.evicted_purged)} purged`], ["Dropped (table full)", formatCount(cache.overflows)],
       ["Kept for", `${text(cache.ttl)}, no name ${text(cache.negative_ttl)}`], ["Last purge", moment(cache.last_purge, state)],
     ]),
     html`<p class="scripted"><button type="button" data-open="purge">Purge the names…</button></p>`,

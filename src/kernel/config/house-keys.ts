@@ -6,7 +6,6 @@ import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { parseTimeOfDay } from "../state/backup-times.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
-import { atKey } from "./key-finding.ts";
 import type { Check } from "./load.ts";
 import { originRule } from "./origins.ts";
 import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";

@@ -90,7 +90,7 @@ describe("the landing page", () => {
     expect(text).not.toMatch(/undefined|NaN|null|Infinity|\[object/);
     expect(text).toContain("No collector runs.");
     expect(text).toContain("set otlp.endpoint");
-    expect(text).toContain("No device is remembered yet");
+    expect(text).toContain("No devices were read yet");
   });
 
   it("says nothing odd when everything is on", () => {
