@@ -28,6 +28,11 @@ export function formatNumber(value: number): string {
   return DECIMAL.format(value);
 }
 
+/** A share of one in whole percent, never rounded up to all of it: `96 %`. */
+export function formatPercent(share: number): string {
+  return `${Math.floor(share * 100 + 1e-9)} %`;
+}
+
 /** Bytes with a binary prefix: `512 B`, `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);

@@ -10,7 +10,8 @@ import type { PlainRoute } from "../kernel/service.ts";
 type Rows = readonly (readonly [path: string, what: string])[];
 
 const documentRows: Rows = [
-  ["/api/v1/duplicates", "groups of near-duplicate documents"],
+  ["/duplicates", "groups of near-duplicate documents, as a page"],
+  ["/api/v1/duplicates", "the same for programs"],
   ["/api/v1/documents", "the documents of the archives"],
   ["/api/v1/jobs", "what runs and what ran"],
   ["/api/v1/sync/status", "the last sync"],

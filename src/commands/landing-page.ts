@@ -1,5 +1,4 @@
 /** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
-import { create, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { within } from "../../gateway/until-aborted.ts";
 import { pageAssets } from "../../gateway/web/assets.ts";
@@ -15,12 +14,13 @@ import { GroupStatus } from "../gen/steward/dedup/v1/groups_pb.ts";
 import { SyncService } from "../gen/steward/dedup/v1/sync_pb.ts";
 import type { Clock } from "../kernel/base/clock.ts";
 import { systemIds } from "../kernel/base/ids.ts";
-import { createCall, type BoundService, type Call, type PlainRoute } from "../kernel/service.ts";
+import { createCall, type PlainRoute } from "../kernel/service.ts";
 import type { ThreadHost } from "../kernel/threads/placed.ts";
 import { askStatus } from "../monitor/status/ask-status.ts";
 import { ENGINE_TYPE } from "../tokens/engine/engine.ts";
 import type { Tokens } from "../tokens/service.ts";
 import type { LastMints } from "../tokens/telemetry/last-mints.ts";
+import { callHandler } from "./call-handler.ts";
 import { processProblems, type ProcessHealth } from "./health.ts";
 
 /** What it tells of; a service that is off is not given. */
@@ -67,9 +67,9 @@ export async function archiveFacts({ service, healthy, failedRuns, status }: Pic
   if (!healthy()) return { state: "bad", word: "a store is not well", ...NO_DOCUMENTS };
   try {
     const [{ data: sync }, { data: analysis }, { meta: pending }] = await Promise.all([
-      ask(service.rpc, SyncService.method.getSyncStatus, {}, call),
-      ask(service.rpc, AnalysisService.method.getAnalysisStatus, {}, call),
-      ask(service.rpc, DuplicateService.method.listGroups, { limit: 1, status: [GroupStatus.PENDING] }, call),
+      callHandler(service.rpc, SyncService.method.getSyncStatus, {}, call),
+      callHandler(service.rpc, AnalysisService.method.getAnalysisStatus, {}, call),
+      callHandler(service.rpc, DuplicateService.method.listGroups, { limit: 1, status: [GroupStatus.PENDING] }, call),
     ]);
     const busy = sync?.isSyncing === true ? "syncing" : analysis?.isAnalyzing === true ? "analysing" : undefined;
     return {
@@ -100,12 +100,6 @@ export function tokenFacts(tokens: Pick<Tokens, "levels" | "manager">, mints: La
 
 function isoTime(timeMs: number | undefined): string | undefined {
   return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
-}
-
-async function ask<I extends DescMessage, O extends DescMessage>(rpc: readonly BoundService[], method: DescMethodUnary<I, O>, init: MessageInitShape<I>, call: Call): Promise<MessageShape<O>> {
-  const handler = rpc.find(({ desc }) => desc.typeName === method.parent.typeName)?.handler(method) as ((request: MessageShape<I>, call: Call) => Promise<MessageInitShape<O>>) | undefined;
-  if (handler === undefined) throw new Error(`${method.parent.typeName} is not served`);
-  return create(method.output, await handler(create(method.input, init), call));
 }
 
 function text(time: Timestamp | undefined): string | undefined {

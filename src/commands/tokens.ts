@@ -26,7 +26,7 @@ export interface PlacedTokens {
   /** Once it has started; undefined while it refuses. */
   current(): Tokens | undefined;
   /** Since the process started; from memory. */
-  lastMints(): LastMints;
+  readonly lastMints: () => LastMints;
   /** The service once it has started, or the one that refuses its requests while the store cannot be used. */
   service(): Service | undefined;
   /** The running demo's. */

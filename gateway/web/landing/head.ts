@@ -127,7 +127,7 @@ function archiveCard(facts: LandingFacts, state: PageState): View {
   const { archive } = facts.house;
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
-    title: "Archive", ...(facts.api === false ? {} : { href: "/api/v1/duplicates" }), state: shownState(facts, serviceNow(facts, "dedup", archive)),
+    title: "Archive", ...(facts.api === false ? {} : { href: "/duplicates" }), state: shownState(facts, serviceNow(facts, "dedup", archive)),
     body: [
       figures([{ label: "Documents", value: formatKnown(archive.documents) }, { label: "Groups", value: formatKnown(archive.groups) }, { label: "To review", value: formatKnown(archive.pending) }]),
       html`<p class="note">${archive.documents === undefined ? undefined : archiveNote(archive, state)}${asOf(facts, state)}</p>`,

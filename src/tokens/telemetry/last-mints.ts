@@ -13,7 +13,7 @@ export interface LastMints {
 }
 
 /** An observer that passes everything on and remembers mints. */
-export function watchMints(clock: Pick<Clock, "now">, inner: TokensObserver): { readonly observe: TokensObserver; last(): LastMints } {
+export function watchMints(clock: Pick<Clock, "now">, inner: TokensObserver): { readonly observe: TokensObserver; readonly last: () => LastMints } {
   let last: LastMints = { failing: undefined, refusedAtMs: undefined };
   const mint: TokensObserver["mint"] = (seen) => {
     const atMs = clock.now();
