@@ -50,7 +50,7 @@ export function indexRoute(options: IndexPageOptions): PlainRoute {
 }
 
 function overview({ documents, tokens }: IndexPageOptions): View {
-  return html`<div class="stack">
+  return html`<div class="stack"><h2>Overview</h2>
     ${part("This address", links(processRows), "The same answers come over Connect, gRPC-Web and gRPC on this port; gRPC clients find the services by reflection.")}
     ${documents ? part("Documents", links(documentRows)) : undefined}
     ${tokens ? part("Tokens", links(tokenRows), html`<span>Short-lived GitHub tokens come from the Vault API below <code>/v1</code>: give this address to <code>bao</code>, <code>vault</code> or any other client as <code>VAULT_ADDR</code>, then <code>bao write github/token org_name=…</code>.</span>`) : undefined}
