@@ -27,6 +27,8 @@ export interface Method {
   readonly httpStatus: number;
   /** Other REST statuses that come with the same answer. */
   readonly otherStatuses: readonly number[];
+  /** With `Access.SELF`: the service answers without a credential. */
+  readonly noToken: boolean;
   readonly raw: boolean;
   readonly attachment: string;
   readonly bodyBytes: number;
@@ -113,7 +115,7 @@ function describeMethod(service: BoundService, rpc: DescMethod): Method {
   const dialect = styleOf(rpc.parent.file).dialect;
   return {
     rpc, access, dialect, handler: service.handler(rpc), json: service.json?.(rpc), raw: style.raw, attachment: style.attachment,
-    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus, otherStatuses: style.otherStatus,
+    httpStatus: style.httpStatus === 0 ? 200 : style.httpStatus, otherStatuses: style.otherStatus, noToken: style.noToken,
     bodyBytes: style.bodyBytes === 0n ? dialectOf(dialect).bodyBytes : Number(style.bodyBytes),
   };
 }

@@ -159,7 +159,7 @@ function rpcOperation(route: RpcRoute, describe: Describer): Operation {
     operationId: operationIdOf(rpc),
     tags: [serviceName(rpc.parent)],
     ...summaryOf(describe.comments[`${rpc.parent.typeName}.${rpc.name}`]),
-    security: securityOf(method.access),
+    security: method.noToken ? [] : securityOf(method.access),
     parameters,
     ...(body === "" ? {} : { requestBody: { content: { "application/json": bodyContent(method, body, fromPath, describe) } } }),
     responses: {

@@ -57,12 +57,16 @@ function groupId(name: string): string {
 function operationView({ verb, path, operation }: Entry, answers: ReferenceFacts["answers"], origin: string): View {
   const answer = answers.get(operation.operationId);
   return html`<section class="operation" id=${operation.operationId} aria-label=${`${verb} ${path}`}><h3><span class="verb">${verb}</span> ${path}</h3>
-    <p>${operation.description ?? operation.summary}${operation.security.length === 0 ? " Needs no token." : undefined}</p>
+    <p>${operation.description ?? sentence(operation.summary)}${operation.security.length === 0 ? " Needs no token." : undefined}</p>
     ${operation.parameters.length === 0 ? undefined : parameters(operation.parameters)}
     ${body(operation)}
     <pre tabindex="0"><code>${withOrigin(curlOf(exampleOf(verb, path, operation)), origin)}</code></pre>
     ${answer === undefined ? undefined : html`<details><summary>${`Answer ${Object.keys(operation.responses)[0] ?? ""}`}</summary>${paths(answer)}</details>`}
   </section>`;
+}
+
+function sentence(summary: string | undefined): string | undefined {
+  return summary === undefined || /[.?!]$/.test(summary) ? summary : `${summary}.`;
 }
 
 /** The browser knows the address better than a server behind a proxy: it writes its own into `data-origin`. */

@@ -28,6 +28,11 @@ export function formatNumber(value: number): string {
   return DECIMAL.format(value);
 }
 
+/** A share of one in whole percent, never rounded up to all of it: `96 %`. */
+export function formatPercent(share: number): string {
+  return `${Math.floor(share * 100 + 1e-9)} %`;
+}
+
 /** Bytes with a binary prefix: `512 B`, `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);
@@ -39,9 +44,9 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${BINARY[unit] ?? ""}`;
 }
 
-/** Milliseconds: `840 ms`, `2.5 s`, `3 min 5 s`. */
+/** Milliseconds: `0.25 ms`, `12.5 ms`, `840 ms`, `2.5 s`, `3 min 5 s`. */
 export function formatMilliseconds(value: number): string {
-  if (value < 1000) return `${formatNumber(value)} ms`;
+  if (value < 999.5) return `${(value < 10 ? DECIMAL : value < 100 ? TENTHS : COUNT).format(value)} ms`;
   return value < 60_000 ? `${TENTHS.format(value / 1000)} s` : formatSeconds(value / 1000);
 }
 
@@ -88,6 +93,13 @@ export function formatMoment(timeMs: number, zone: string | undefined): string {
 /** A word of the API as a person writes it: `transient_failure` → `transient failure`. */
 export function formatWord(word: string): string {
   return word.replaceAll("_", " ");
+}
+
+const UNITS: Readonly<Record<string, string>> = { "": "no unit", 1: "no unit", s: "seconds", ms: "milliseconds", By: "bytes", d: "days", "%": "percent" };
+
+/** A UCUM unit of a metric in words: `By` → `bytes`, `{file_descriptor}` → `file descriptor`. */
+export function formatUnit(unit: string): string {
+  return UNITS[unit] ?? formatWord(unit.replaceAll(/[{}]/g, ""));
 }
 
 const AUTH: Readonly<Record<string, string>> = { "": "none configured", apikey: "API key", oauth: "OAuth client" };

@@ -11,6 +11,7 @@ import type { Supervisor } from "../kernel/supervisor/component.ts";
 import { supportBundleRoute } from "../monitor/support-bundle.ts";
 import { adminPlace, countAdminRefusals } from "./admin.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
+import { duplicatesRoute } from "./pages/duplicates-page.ts";
 import type { ProcessHealth } from "./health.ts";
 import { indexRoute } from "./pages/index-page.ts";
 import { landingPage } from "./pages/landing-page.ts";
@@ -66,9 +67,10 @@ function plainRoutes({ configuration: { config, demo }, telemetry, profiling, po
   return [
     ...(vault?.plain ?? []), ...profiling.routes, ...(documents === undefined ? [] : [...documents.plain, metricsRoute(telemetry.telemetry, config.get(apiMetricsEnabled))]),
     ...(monitor === undefined ? [] : [supportBundleRoute({ monitor, pool, clock, version: stewardVersion() })]),
+    ...(listener === "gateway" && house.dedup !== undefined ? [duplicatesRoute(house.dedup, { demo: demo.demo, version: stewardVersion() })] : []),
     ...(listener === "gateway" && adminPlace(config).surface === "house"
       ? [indexRoute({ demo: demo.demo, version: stewardVersion(), documents: documents !== undefined, tokens: vault !== undefined })]
-      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, health: house.health, clock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
+      : landingPage({ monitor, dedup: house.dedup, tokens: house.tokens?.current(), lastMints: house.tokens?.lastMints, refusing: { dedup: documents !== undefined && house.dedup === undefined, tokens: vault !== undefined && house.tokens?.current() === undefined }, health: house.health, clock }, { demo: demo.demo, version: stewardVersion(), api: listener === "gateway" })),
   ];
 }
 

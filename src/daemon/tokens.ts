@@ -14,6 +14,7 @@ import { tokensAllowLinkLocalBaseUrl, tokensAudit, tokensMounts, tokensSealKeyFi
 import { proxyOf } from "../tokens/engine/platform/http.ts";
 import { refuseTokens } from "../tokens/refusing.ts";
 import { declaredMount, openTokens, type Tokens, type TokensOptions } from "../tokens/service.ts";
+import { watchMints, type LastMints } from "../tokens/telemetry/last-mints.ts";
 import { createTokensReport, reportTokens } from "../tokens/telemetry/report.ts";
 import type { DaemonConfiguration } from "./configuration.ts";
 import { startDemoTokens, type DemoTokens } from "./demo/tokens.ts";
@@ -24,6 +25,8 @@ export interface PlacedTokens {
   readonly component: Component;
   /** Once it has started; undefined while it refuses. */
   current(): Tokens | undefined;
+  /** Since the process started; from memory. */
+  readonly lastMints: () => LastMints;
   /** The service once it has started, or the one that refuses its requests while the store cannot be used. */
   service(): Service | undefined;
   /** The running demo's. */
@@ -53,6 +56,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   let refusal: StewardError | undefined;
   let demo: DemoTokens | undefined;
   let report: Disposable | undefined;
+  const mints = watchMints(systemClock, createTokensReport(scope));
   const reopen = (): void => {
     tokens?.reopenAudit().then(
       // Whoever moved a file away may take it from now on.
@@ -64,7 +68,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
     name: "tokens", needs, readiness: "reported",
     async start(signal) {
       const options = tokensOptionsOf(configuration, process.env);
-      const deps = { state: state(), clock: systemClock, ids: systemIds, log, observe: createTokensReport(scope) };
+      const deps = { state: state(), clock: systemClock, ids: systemIds, log, observe: mints.observe };
       const started = await startOrRefuse("tokens", { start: () => openTokens(deps, options, signal), signal, log });
       refusal = started.refusal;
       if (started.service === undefined) return;
@@ -85,7 +89,7 @@ export function placeTokens(place: TokensPlace): PlacedTokens {
   };
   const service = (): Service | undefined => tokens?.service ?? (refusal === undefined ? undefined : refuseTokens(refusal));
   return {
-    component, current: () => tokens, service, demo: () => demo,
+    component, current: () => tokens, lastMints: mints.last, service, demo: () => demo,
     async showRoot() {
       if (tokens !== undefined) await showRoot(place, tokens);
     },

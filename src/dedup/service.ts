@@ -33,6 +33,7 @@ import { openDocumentStore } from "./documents/store.ts";
 import { createMembership } from "./groups/membership.ts";
 import { showMemberships } from "./groups/present.ts";
 import { openGroupIndex } from "./groups/store.ts";
+import { createLastRuns, type FailedRun } from "./last-runs.ts";
 import { mainStore, sketchStore, textStore } from "./stores.ts";
 import { createSyncJob } from "./sync/job.ts";
 import { createSyncSchedule } from "./sync/schedule.ts";
@@ -70,6 +71,8 @@ export interface Dedup {
   unreachable(): readonly Unreachable[];
   /** Checks the archives unless that was done within ten seconds. Answers within 5 s. */
   checkArchives(): Promise<void>;
+  /** Of the sync and the analysis those whose newest run failed; from memory. */
+  failedRuns(): readonly FailedRun[];
   status(): DedupStatus;
   /** Starts what runs by itself: the first sync of a demo, an analysis that a crash left out. */
   begin(options: { readonly syncNow: boolean }): Promise<void>;
@@ -81,6 +84,8 @@ export interface Dedup {
 export interface DedupStatus {
   /** The syncs by the clock; undefined when there are none. */
   readonly schedule: ScheduleStatus | undefined;
+  /** Archives that are read. */
+  readonly archives: number;
 }
 
 interface Envs {
@@ -124,7 +129,14 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
     env, store, groups: createMembership(index), pool, clock, ids, archives: () => archives,
     afterSync: (changed) => (changed > 0 && settings.get(analysisKeys.autoAnalyze) ? chain?.analyse() : undefined),
   });
-  const jobs: Jobs = createJobs({ env, clock, ids, log: log.child("jobs"), ...(deps.jobChanged === undefined ? {} : { changed: deps.jobChanged }) }, [sync, analysis]);
+  const lastRuns = createLastRuns();
+  const jobs: Jobs = createJobs({
+    env, clock, ids, log: log.child("jobs"), changed: (job) => {
+      lastRuns.note(job);
+      deps.jobChanged?.(job);
+    },
+  }, [sync, analysis]);
+  for (const { type } of [sync, analysis]) jobs.list({ types: [type], limit: 1 }).forEach((job) => lastRuns.note(job));
   chain = createChain({ jobs, sync, analysis, log });
   await jobs.recover();
   const everyMs = archives.length === 0 ? 0 : config.get(dedupSyncInterval);
@@ -151,8 +163,9 @@ async function assemble(deps: DedupDeps, options: DedupOptions, envs: Envs, sign
     healthy: () => trouble() === undefined,
     trouble,
     unreachable: () => reachability.known(archives),
+    failedRuns: () => lastRuns.failed(),
     checkArchives: async () => void await reachability.worst(archives),
-    status: () => ({ schedule: schedule?.status() }),
+    status: () => ({ schedule: schedule?.status(), archives: archives.length }),
     async begin({ syncNow }) {
       const nextInMs = schedule?.status().nextInMs;
       if (nextInMs !== undefined) log.info("automatic sync is scheduled", { first_in_s: Math.round(nextInMs / 1000), every_s: Math.round(everyMs / 1000) });

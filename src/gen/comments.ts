@@ -461,7 +461,7 @@ export const comments: Readonly<Record<string, string>> = {
   "steward.tokens.v1.EngineService.MintToken": "Mints an installation token under a lease. GET does the same, with the fields as query parameters.",
   "steward.tokens.v1.EngineService.MintTokenFromSet": "Mints a token with the scope of a permission set. GET does the same.",
   "steward.tokens.v1.EngineService.ReadConfig": "Returns the app that tokens are minted as. Its key is never returned.",
-  "steward.tokens.v1.EngineService.ReadInfo": "Returns build information. Needs no token.",
+  "steward.tokens.v1.EngineService.ReadInfo": "Returns build information.",
   "steward.tokens.v1.EngineService.ReadPermissionSet": "Returns a permission set. 404 when there is none of that name.",
   "steward.tokens.v1.EngineService.WriteConfig": "Sets or changes the app. The first write needs `app_id` and `prv_key`; later ones change what they name.",
   "steward.tokens.v1.EngineService.WritePermissionSet": "Creates or replaces a permission set. Unknown fields are ignored and named in `warnings`.",

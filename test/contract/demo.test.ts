@@ -59,6 +59,21 @@ describe("the running demo", () => {
     await vi.waitFor(async () => expect(await samplesOf(demo, "vpn_device_online_ratio")).toContainEqual(expect.stringMatching(/host_name="git-14".* 0$/)), SOON);
   });
 
+  it("shows of its devices who is connected, since when, what expires, which version and routes, and whose they are", async () => {
+    // Some come and go: 25 at most.
+    await vi.waitFor(async () => expect((await statusOf(demo)).devices.length).toBeGreaterThan(20), SOON);
+    const { devices } = await statusOf(demo);
+    const named = (hostname: string): any => devices.find((each: any) => each.hostname === hostname);
+    expect(named("git-14")).toMatchObject({ online: false, last_seen: expect.any(String), user: expect.stringContaining("@") });
+    const leftMs = Date.parse(named("dennis-laptop-12").key_expires_at) - Date.now();
+    expect([leftMs > 0, leftMs <= 3 * DAY_MS]).toEqual([true, true]);
+    // A device that another network shares does not tell its version.
+    expect(devices.every((each: any) => (each.external || /^1\.\d+/.test(each.client_version)) && typeof each.online === "boolean" && each.user !== "")).toBe(true);
+    expect(devices.some((each: any) => each.update_available === true)).toBe(true);
+    expect(devices.some((each: any) => each.enabled_routes?.length > 0 && each.advertised_routes?.length > 0)).toBe(true);
+    expect(devices.some((each: any) => each.key_expiry_disabled === true)).toBe(true);
+  });
+
   it("has a device whose key expires within three days", async () => {
     await vi.waitFor(async () => {
       const [line = ""] = (await samplesOf(demo, "vpn_device_key_expiry_seconds")).filter((each) => each.includes('host_name="dennis-laptop-12"'));

@@ -296,3 +296,15 @@ async function usedUp(): Promise<string> {
   expect((await vault.ask("GET", "sys/mounts", { token })).status).toBe(200);
   return token;
 }
+
+describe("the API's own description", () => {
+  it("asks for a token exactly where the paths do", async () => {
+    const { paths } = await (await fetch(`${vault.daemon.url}/openapi.json`)).json() as { readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security: readonly unknown[] }>>>> };
+    const below = Object.entries(paths).filter(([path]) => path.startsWith("/v1/"));
+    expect(below.length).toBeGreaterThan(5);
+    for (const [path, verbs] of below) for (const [verb, { security }] of Object.entries(verbs)) {
+      const open = OPEN.includes(path.replace("/v1/", "").replace("{mount}", "github"));
+      expect({ path, verb, security }).toEqual({ path, verb, security: open ? [] : [{ vaultToken: [] }] });
+    }
+  });
+});

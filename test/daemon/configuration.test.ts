@@ -66,6 +66,22 @@ describe("the daemon's configuration", () => {
     for (const listen of ["127.0.0.1:8400", "100.64.0.7:8400", "[fd7a:115c:a1e0::7]:8400"]) expect(warned({ STEWARD_GATEWAY__LISTEN: listen })).toEqual([]);
   });
 
+  it("warns of an admin listener and a pull listener that other machines reach without TLS", () => {
+    const warned = (more: Record<string, string>): readonly string[] =>
+      configureDaemon(none, { HOME: "/home/ada", ...more }).warnings.map(({ path, rule }) => `${path} ${rule}`);
+    const admin = { STEWARD_ADMIN__LISTEN: "10.0.0.7:8401", STEWARD_ADMIN__AUTH__TOKEN: "0123456789abcdef" };
+    const scrape = { STEWARD_SCRAPE__ENABLED: "true", STEWARD_SCRAPE__AUTH__TOKEN: "0123456789abcdef" };
+    const clear = "can be reached from other machines without TLS:";
+    expect(warned(admin)).toEqual([`admin.listen 10.0.0.7:8401 ${clear} the admin token crosses the network in clear`]);
+    expect(warned(scrape)).toEqual([`scrape.listen :2112 ${clear} scrape.auth.token crosses the network in clear`]);
+    expect(warned({ ...admin, STEWARD_GATEWAY__TRUSTED_PROXIES: "10.0.0.2" })).toEqual([]);
+    expect(warned({ ...admin, STEWARD_ADMIN__ENABLED: "false" })).toEqual([]);
+    for (const listen of ["127.0.0.1:9", "100.64.0.7:9"]) {
+      expect(warned({ ...admin, ...scrape, STEWARD_ADMIN__LISTEN: listen, STEWARD_SCRAPE__LISTEN: listen.replace(":9", ":10") })).toEqual([]);
+    }
+    expect(warned({ ...scrape, STEWARD_SCRAPE__ENABLED: "false" })).toEqual([]);
+  });
+
   it("names all problems, one a line", () => {
     expect(() => configureDaemon(none, { HOME: "/", STEWARD_LOGGING__LEVEL: "loud", STEWARD_POOL__THREADS: "-1" })).toThrow(
       /not valid:\n {2}ERROR logging\.level: .*\n {2}ERROR pool\.threads: [^\n]*$/);

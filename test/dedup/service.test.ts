@@ -88,7 +88,7 @@ describe("the document service", () => {
     expect(data.map(({ type, status }) => [type, status])).toEqual([[JobType.SYNC, JobStatus.COMPLETED]]);
     await life.close();
     const again = await live(state, papers, { STEWARD_DEDUP__SYNC__INTERVAL: "0" });
-    expect(again.dedup.status()).toEqual({ schedule: undefined });
+    expect(again.dedup.status()).toEqual({ schedule: undefined, archives: 1 });
     await again.close();
   });
 

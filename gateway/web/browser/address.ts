@@ -3,13 +3,13 @@
 /** What the address says. */
 export interface Address {
   readonly params: URLSearchParams;
-  /** After the hash; empty when there is none. */
+  /** After the hash, as it is written there; empty when there is none. */
   readonly fragment: string;
 }
 
 /** The address now. */
 export function readAddress(): Address {
-  return { params: new URLSearchParams(location.search), fragment: decodeURIComponent(location.hash.slice(1)) };
+  return { params: new URLSearchParams(location.search), fragment: location.hash.slice(1) };
 }
 
 /** Heeds links and buttons with `data-stay`, links with `data-tab`, fields with `data-param`, and the browser's own back and forward; `changed` follows each. */

@@ -6,10 +6,10 @@ import type { StatusJson } from "../landing/status.ts";
 import { heedAddress, readAddress } from "./address.ts";
 import { now } from "./clock.ts";
 import { startDialogs } from "./dialogs.ts";
-import { liveBar, staleBanner } from "./live-bar.ts";
+import { liveBar, STALE_MS, staleBanner } from "./live-bar.ts";
 import { createPoller } from "./poller.ts";
 import { createStatusSource } from "./status-source.ts";
-import { startTabs } from "./tabs.ts";
+import { showTab, startTabs } from "./tabs.ts";
 import { startTheme } from "./theme.ts";
 import { toast } from "./toasts.ts";
 
@@ -18,8 +18,6 @@ const EVERY_MS = 5_000;
 const LONGEST_MS = 60_000;
 const TIMEOUT_MS = 15_000;
 const TICK_MS = 1_000;
-/** A status older than this is not shown as what is so now. */
-const STALE_MS = 60_000;
 /** Without a new status the page is drawn again after this, so that its ages stay true. */
 const REDRAW_MS = 10_000;
 
@@ -31,6 +29,7 @@ let status: StatusJson | undefined;
 /** When the page was drawn last, by this machine's clock. */
 let drawnAtMs = 0;
 let drawnStale = false;
+let shownPanel: string | undefined;
 
 const poller = createPoller<StatusJson>({
   fetch: createStatusSource(), now, visible: () => document.visibilityState === "visible",
@@ -50,6 +49,8 @@ function draw(): void {
   const ageMs = Math.max(0, now() - (poller.state.answeredAtMs ?? now()));
   [drawnAtMs, drawnStale] = [now(), isStale(ageMs)];
   render(landing({ ...given, status, stale: drawnStale }, { params, nowMs: Date.parse(status.generated_at) + ageMs, zone: undefined, panel }), app);
+  if (panel !== undefined && panel !== shownPanel) showTab(panel);
+  shownPanel = panel;
 }
 
 /** Whether what is shown may no longer be so: the server did not answer, or was not asked for a while. */

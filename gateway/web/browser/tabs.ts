@@ -17,3 +17,12 @@ export function startTabs(): void {
     next.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 }
+
+/** Scrolls the row of tabs, and nothing else, so that a tab is in sight: a phone shows four of seven. */
+export function showTab(panel: string): void {
+  const tab = document.getElementById(`tab-${panel}`);
+  const row = tab?.closest<HTMLElement>(".tab-row");
+  if (tab === null || row === null || row === undefined) return;
+  const [left, right] = [tab.offsetLeft, tab.offsetLeft + tab.offsetWidth];
+  if (left < row.scrollLeft || right > row.scrollLeft + row.clientWidth) row.scrollLeft = Math.max(0, (left + right - row.clientWidth) / 2);
+}

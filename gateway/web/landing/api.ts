@@ -19,12 +19,12 @@ export function apiPanel({ api }: Scope, state: PageState): Child {
       ["Method", formatAuth(auth.method)],
       ["Calls", formatCount(auth.total_calls)],
       ["Answered 429", formatCount(auth.total_429)],
-      ["Key expires", moment(auth.key_expires_at, state, "not known")],
+      auth.method === "" ? undefined : ["Key expires", moment(auth.key_expires_at, state, "not known")],
       auth.warning === undefined ? undefined : ["Warning", stateText("notice", auth.warning)],
       limit === undefined || limit === null ? undefined : ["Rate limited", html`<span>${formatCount(limit.count)} times, last ${moment(limit.last_seen, state)}</span>`],
     ])),
     part("Endpoints", table({
-      id: "endpoints", what: "endpoints", rows: endpoints, keyOf: ({ endpoint }) => endpoint, empty: "No call was made yet.",
+      id: "endpoints", what: "endpoints", rows: endpoints, keyOf: ({ endpoint }) => endpoint, empty: auth.method === "" ? "Nothing is called: no network has credentials. Set vpn.auth, or headscale." : "No call was made yet.",
       columns: [
         { key: "endpoint", title: "Endpoint", text: ({ endpoint, last_error }) => `${endpoint} ${last_error ?? ""}`, order: ({ endpoint }) => endpoint, cell: ({ endpoint, last_error }) => html`<span><code>${endpoint}</code>${last_error === undefined ? undefined : html`<small class="error">${last_error}</small>`}</span>` },
         { key: "status", title: "Last answer", order: ({ last_status }) => last_status, cell: (each) => html`<span>${lastAnswer(each)}<small>${moment(each.last_at, state)}</small></span>` },

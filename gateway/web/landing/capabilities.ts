@@ -33,9 +33,9 @@ function sourceLabel({ active, reason, source }: Pick<Capability, "active" | "re
 /** The panel. */
 export function capabilitiesPanel(status: StatusJson, state: PageState): Child {
   return [
-    html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
+    status.networks.length === 0 ? undefined : html`<p class="note">Supported by ${status.provider}: ${words(status.capabilities, "nothing")}${status.networks.length > 1 ? " The table describes the first network." : ""}</p>`,
     part("Matrix", table({
-      id: "capabilities", what: "capabilities", rows: status.capability_matrix, keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, empty: "No capabilities are known yet.",
+      id: "capabilities", what: "capabilities", rows: status.capability_matrix, keyOf: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, empty: status.networks.length === 0 ? "No network is configured. Its credentials (vpn.auth or headscale) decide what can be collected." : "Nothing is known of the credentials yet.",
       columns: [
         { key: "collector", title: "Collector", text: ({ collector, subrequest, capability }) => `${collector} ${subrequest ?? ""} ${capability}`, order: ({ collector, subrequest }) => `${collector} ${subrequest ?? ""}`, cell: nameCell },
         { key: "label", title: "Now", text: (row) => capabilityLabel(row)[1], order: (row) => capabilityLabel(row)[1], cell: labelCell },

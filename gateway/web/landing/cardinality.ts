@@ -21,7 +21,7 @@ export function cardinalityPanel({ cardinality: info }: Scope, state: PageState)
       { label: "Critical from", value: thresholds.critical === 0 ? "off" : formatCount(thresholds.critical), detail: "series of one metric" },
       { label: "Schema", value: schema_version, detail: info.available ? "counted each export interval" : "not counted yet" },
     ]),
-    !info.available || total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in total", points: total_series, format: formatCount, now: total, span: (points) => `${points} samples ago` }),
+    !info.available || total_series === undefined || total_series.length === 0 ? undefined : timeSeries({ title: "Series in total", points: total_series, format: formatCount, now: total, span: (samples) => `${formatSome(samples - 1, "sample")} ago` }),
     info.available ? undefined : empty("Series are counted once a whole export interval has passed, while self_observability.enabled is on."),
     alerts(info),
     info.available ? part("Series by metric", seriesTable(info, state)) : undefined,

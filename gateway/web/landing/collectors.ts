@@ -16,7 +16,7 @@ import type { Collector, NodeDiscovery } from "./status-collection.ts";
 export function collectorState(each: Collector): readonly [state: State, word: string] {
   if (!each.has_run) return ["unknown", "starting"];
   if (each.consecutive_failures >= 3) return ["bad", `failing, ${formatCount(each.consecutive_failures)} in a row`];
-  if (!each.last_success) return ["notice", `last run failed${each.consecutive_failures > 1 ? `, ${formatCount(each.consecutive_failures)} in a row` : ""}`];
+  if (!each.last_success) return ["bad", `last run failed${each.consecutive_failures > 1 ? `, ${formatCount(each.consecutive_failures)} in a row` : ""}`];
   if (each.checkpoint?.stuck === true) return ["bad", "stuck"];
   if (each.overdue === true) return ["notice", "overdue"];
   return each.freshness_state === "stale" ? ["notice", "stale"] : ["good", "ok"];

@@ -14,7 +14,7 @@ const KEY_SOON_MS = 14 * 86_400_000;
 /** The table. */
 export function deviceTable(rows: readonly Device[], state: PageState): View {
   return table({
-    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No devices are known yet: the devices collector has not succeeded so far.",
+    id: "devices", what: "devices", rows, keyOf: ({ name, addrs }) => `${name} ${addrs[0] ?? ""}`, empty: "No devices are known yet. The Collectors tab says whether the devices collector runs, and why it fails.",
     columns: [
       { key: "name", title: "Device", text: ({ name, hostname, tags = [] }) => `${name} ${hostname} ${tags.join(" ")}`, order: ({ name }) => name, cell: nameCell },
       { key: "state", title: "State", text: ({ online }) => onlineWord(online), order: onlineOrder, cell: (device) => onlineCell(device, state) },
@@ -29,7 +29,9 @@ export function deviceTable(rows: readonly Device[], state: PageState): View {
 }
 
 function nameCell({ name, hostname, external, tags }: Device): View {
-  return html`<span><strong>${name}</strong><small>${hostname}${external ? ", shared from another network" : ""}</small>${tags === undefined ? undefined : html`<small>${words(tags)}</small>`}</span>`;
+  const [first = name] = name.split(".");
+  const details = [...(first === name ? [] : [name]), ...(hostname === first || hostname === name ? [] : [hostname]), ...(external ? ["shared from another network"] : [])];
+  return html`<span><strong>${first}</strong>${details.length === 0 ? undefined : html`<small>${details.join(", ")}</small>`}${tags === undefined ? undefined : html`<small>${words(tags)}</small>`}</span>`;
 }
 
 function onlineWord(online: boolean): string {

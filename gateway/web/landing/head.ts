@@ -6,7 +6,7 @@ import { card, figures } from "../pieces/card.ts";
 import { badge, stateIcon, worst, type State } from "../pieces/state.ts";
 import { moment } from "../pieces/time.ts";
 import { deliveryState } from "./export.ts";
-import type { LandingFacts } from "./house.ts";
+import type { ArchiveFacts, LandingFacts, TokenFacts } from "./house.ts";
 import { deviceCount, seriesCount } from "./overview.ts";
 import type { HealthProblem, StatusJson } from "./status.ts";
 
@@ -23,8 +23,12 @@ const MONITOR_PARTS: ReadonlySet<string> = new Set(["network", "checkpoints", "e
 
 /** The line of health with what is wrong, root causes first. */
 export function healthLine(status: StatusJson, facts: LandingFacts): View {
-  const { network } = status.service;
-  return line(verdict(status, facts), problemsOf(facts), network === "" || network === "-" ? status.provider : `${network}, ${status.provider}`, facts.stale);
+  return line(verdict(status, facts), problemsOf(facts), subjectOf(status), facts.stale);
+}
+
+function subjectOf({ networks, service: { network }, provider }: StatusJson): string {
+  if (networks.length === 0) return "no network is set up";
+  return network === "" || network === "-" ? provider : `${network}, ${provider}`;
 }
 
 /** The health of a process whose monitor is off, or does not answer. */
@@ -92,18 +96,22 @@ function networkCard(facts: LandingFacts, state: PageState): View {
     title: "Network", href: "#inventory", state: shownState(facts, collecting(status, facts)), links,
     body: [
       figures([{ label: "Devices", value: deviceCount(cache) }, { label: "Collectors", value: formatCount(collectors.length) }, { label: "Series", value: seriesCount(status.cardinality) }]),
-      collectors.length === 0 ? html`<p class="note">Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}${newest(status) === undefined ? "No devices were read yet." : html`<span>Devices read ${moment(newest(status), state)}.</span>`}</p>`,
+      collectors.length === 0 ? html`<p class="note">${delivering(status)}Give it credentials: <code>vpn.auth</code> or <code>headscale</code>.</p>` : html`<p class="note">${delivering(status)}${newest(status) === undefined ? "No devices were read yet." : html`<span>Devices read ${moment(newest(status), state)}.</span>`}</p>`,
     ],
   });
 }
 
 function collecting({ collectors, health }: StatusJson, facts: LandingFacts): readonly [State, string] {
   const troubled = health !== "starting" && problemsOf(facts).some(({ part }) => MONITOR_PARTS.has(part));
-  if (collectors.length === 0) return troubled ? ["bad", "degraded"] : ["unknown", "not set up"];
+  if (collectors.length === 0) return troubled ? ["bad", isExportOnly(facts) ? "export failing" : "degraded"] : ["unknown", "not set up"];
   const failing = collectors.filter(({ has_run, last_success }) => has_run && !last_success).length;
   if (failing > 0) return ["bad", `${formatCount(failing)} failing`];
-  if (troubled) return ["bad", "degraded"];
+  if (troubled) return ["bad", isExportOnly(facts) ? "export failing" : "degraded"];
   return collectors.every(({ has_run }) => has_run) ? ["good", "collecting"] : ["unknown", "starting"];
+}
+
+function isExportOnly(facts: LandingFacts): boolean {
+  return problemsOf(facts).every(({ part }) => part === "export" || !MONITOR_PARTS.has(part));
 }
 
 function delivering({ delivery }: StatusJson): string {
@@ -119,12 +127,18 @@ function archiveCard(facts: LandingFacts, state: PageState): View {
   const { archive } = facts.house;
   if (archive === undefined) return offCard("Archive", "dedup");
   return card({
-    title: "Archive", ...(facts.api === false ? {} : { href: "/api/v1/duplicates" }), state: shownState(facts, serviceNow(facts, "dedup", archive)),
+    title: "Archive", ...(facts.api === false ? {} : { href: "/duplicates" }), state: shownState(facts, serviceNow(facts, "dedup", archive)),
     body: [
       figures([{ label: "Documents", value: formatKnown(archive.documents) }, { label: "Groups", value: formatKnown(archive.groups) }, { label: "To review", value: formatKnown(archive.pending) }]),
-      html`<p class="note">${archive.documents === undefined ? undefined : html`<span>Synced ${moment(archive.lastSyncAt, state)}, analysed ${moment(archive.lastAnalysisAt, state)}.</span>`}${asOf(facts, state)}</p>`,
+      html`<p class="note">${archive.documents === undefined ? undefined : archiveNote(archive, state)}${asOf(facts, state)}</p>`,
     ],
   });
+}
+
+function archiveNote({ archives, lastSyncAt, lastAnalysisAt }: ArchiveFacts, state: PageState): View {
+  if (archives === 0) return html`<span>No archive is configured: add one to <code>dedup.archives</code>.</span>`;
+  if (lastSyncAt === undefined) return html`<span>Not synced yet: <code>POST /api/v1/sync</code>, or set <code>dedup.sync.interval</code>.</span>`;
+  return html`<span>Synced ${moment(lastSyncAt, state)}, ${lastAnalysisAt === undefined ? "not analysed yet" : html`<span>analysed ${moment(lastAnalysisAt, state)}</span>`}.</span>`;
 }
 
 function tokensCard(facts: LandingFacts, state: PageState): View {
@@ -134,9 +148,14 @@ function tokensCard(facts: LandingFacts, state: PageState): View {
     title: "Tokens", ...(facts.api === false ? {} : { href: "/docs#group-tokens_EngineService" }), state: shownState(facts, serviceNow(facts, "tokens", tokens)),
     body: [
       figures([{ label: "Live leases", value: formatKnown(tokens.leases) }, { label: "Mounts", value: formatKnown(tokens.mounts) }, { label: "Irrevocable", value: formatKnown(tokens.irrevocable) }]),
-      html`<p class="note">Below <code>/v1</code>, for any Vault client.${asOf(facts, state)}</p>`,
+      html`<p class="note">${tokensNote(tokens, state)}${asOf(facts, state)}</p>`,
     ],
   });
+}
+
+function tokensNote({ failedMintAt, refusedMintAt }: TokenFacts, state: PageState): View {
+  if (failedMintAt !== undefined) return html`<span>The last mint failed ${moment(failedMintAt, state)}: the log and <code>bao read github/doctor</code> say why.</span>`;
+  return html`<span>Below <code>/v1</code>, for any Vault client.${refusedMintAt === undefined ? undefined : html`<span> A mint was refused ${moment(refusedMintAt, state)}.</span>`}</span>`;
 }
 
 // These figures came with the page; one that has been open for long says so.

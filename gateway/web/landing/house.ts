@@ -12,6 +12,8 @@ export interface ArchiveFacts {
   /** Groups of near-duplicates, and of them those that wait for a reviewer. */
   readonly groups: number | undefined;
   readonly pending: number | undefined;
+  /** How many are configured; undefined where that is not known. */
+  readonly archives?: number | undefined;
   /** RFC 3339; undefined when it never was. */
   readonly lastSyncAt?: string | undefined;
   readonly lastAnalysisAt?: string | undefined;
@@ -28,6 +30,10 @@ export interface TokenFacts {
   readonly mounts: number | undefined;
   /** Leases that could not be ended and that somebody has to look at. */
   readonly irrevocable: number | undefined;
+  /** RFC 3339; undefined unless the newest mint failed although its caller was allowed it. */
+  readonly failedMintAt?: string | undefined;
+  /** RFC 3339: when a mint was refused last; undefined when none was since the start. */
+  readonly refusedMintAt?: string | undefined;
 }
 
 /** A service that is switched off is undefined. */

@@ -1,5 +1,5 @@
 /** The first panel: the figures that tell how the monitor does, and their course over the last minutes. */
-import { formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatSome, formatWord, UNKNOWN } from "../format.ts";
+import { formatAge, formatAuth, formatBytes, formatCount, formatMilliseconds, formatNumber, formatSeconds, formatSome, formatWord, UNKNOWN } from "../format.ts";
 import { html, type Child, type View } from "../html.ts";
 import type { PageState } from "../page-state.ts";
 import { timeSeries } from "../pieces/chart.ts";
@@ -19,13 +19,14 @@ const SAMPLE_SECONDS = 10;
 /** The panel. */
 export function overviewPanel(status: StatusJson, scope: Scope, state: PageState): Child {
   return [
-    figures([...collecting(status, scope), ...exporting(status, scope, state), ...process(status, state)]),
+    figures([...collecting(status, scope, state), ...exporting(status, scope, state), ...process(status, state)]),
     part("The last ten minutes", html`<div class="charts">${charts(status)}</div>`),
     networks(status, state),
   ];
 }
 
-function collecting({ fleet }: StatusJson, { collectors, device_cache: cache }: Scope): readonly Figure[] {
+function collecting(status: StatusJson, { collectors, device_cache: cache }: Scope, state: PageState): readonly Figure[] {
+  const { fleet } = status;
   const failing = collectors.filter(({ has_run, last_success }) => has_run && !last_success).length;
   const stale = collectors.filter(({ freshness_state }) => freshness_state === "stale").length;
   const ok = collectors.filter(({ has_run, last_success }) => has_run && last_success).length;
@@ -33,7 +34,7 @@ function collecting({ fleet }: StatusJson, { collectors, device_cache: cache }: 
     { label: "Collectors ok", value: html`<span>${formatCount(ok)}<small class="of"> of ${formatCount(collectors.length)}</small></span>`, detail: `${formatCount(fleet.active)} have run` },
     { label: "Failing", value: figureOf(failing, "bad"), detail: `${formatCount(fleet.failing)} in all networks` },
     { label: "Stale", value: figureOf(stale, "notice"), detail: "data older than five intervals" },
-    { label: "Devices", value: deviceCount(cache), detail: devicesRead(cache) },
+    { label: "Devices", value: deviceCount(cache), detail: devicesRead(cache, status, state) },
   ];
 }
 
@@ -42,9 +43,10 @@ export function deviceCount({ devices, age }: DeviceCache): string {
   return age === "" ? UNKNOWN : formatCount(devices);
 }
 
-/** When they were read. */
-export function devicesRead({ age, age_seconds }: DeviceCache): View {
-  return age === "" ? html`<span>not read yet</span>` : html`<span>read ${duration(age, age_seconds)} ago</span>`;
+/** When they were read: the age goes on while no newer status comes. */
+export function devicesRead({ age, age_seconds }: DeviceCache, { generated_at }: Pick<StatusJson, "generated_at">, { nowMs }: PageState): View {
+  const sinceMs = Date.parse(generated_at) - age_seconds * 1000;
+  return age === "" ? html`<span>not read yet</span>` : html`<span title=${`${age}, ${age_seconds} s`}>read ${formatAge(sinceMs, nowMs)}</span>`;
 }
 
 function figureOf(count: number, state: "bad" | "notice"): Child {
@@ -107,27 +109,28 @@ function releases(url: string): Child {
 }
 
 function charts({ runtime, throughput, fleet }: StatusJson): readonly View[] {
-  const span = (points: number): string => `${formatSeconds((points - 1) * SAMPLE_SECONDS)} ago`;
+  const span = (samples: number): string => `${formatSeconds((samples - 1) * SAMPLE_SECONDS)} ago`;
   const perSecond = (value: number): string => `${formatNumber(value)}/s`;
   return [
     timeSeries({ title: "Metric points", points: throughput.metric_points_per_sec_series, format: perSecond, now: throughput.metric_points_per_sec, span }),
     timeSeries({ title: "Log records", points: throughput.log_records_per_sec_series, format: perSecond, now: throughput.log_records_per_sec, span }),
     timeSeries({ title: "Failing collectors", points: fleet.failing_series, format: formatCount, now: fleet.failing, span }),
-    timeSeries({ title: "Mean duration", points: fleet.mean_duration_ms_series, format: formatMilliseconds, now: fleet.active === 0 ? undefined : fleet.mean_duration_ms, span }),
+    timeSeries({ title: "Mean duration", points: fleet.active === 0 ? undefined : fleet.mean_duration_ms_series, format: formatMilliseconds, now: fleet.active === 0 ? undefined : fleet.mean_duration_ms, span, none: "No collector has run yet." }),
     timeSeries({ title: "Heap", points: runtime.heap_alloc_series, format: formatBytes, now: runtime.heap_alloc_bytes, span }),
     timeSeries({ title: "Garbage collections", points: runtime.gc_rate_series, format: perSecond, span }),
     timeSeries({ title: "Workers", points: runtime.workers_series, format: formatCount, now: runtime.workers, span }),
   ];
 }
 
-function networks({ networks: rows }: StatusJson, state: PageState): View {
+function networks(status: StatusJson, state: PageState): View {
+  const { networks: rows } = status;
   return part("Networks", table({
-    id: "networks", what: "networks", rows, keyOf: ({ name }) => name, empty: "No network is configured. Set vpn.network and its credentials, or networks[] for several.",
+    id: "networks", what: "networks", rows, keyOf: ({ name }) => name, empty: "No network is configured. Set credentials (vpn.auth or headscale), or networks[] for several.",
     columns: [
       { key: "name", title: "Network", text: ({ name }) => name, order: ({ name }) => name, cell: ({ name }) => html`<strong>${name}</strong>` },
       { key: "auth", title: "Authentication", order: ({ auth_method }) => auth_method, cell: ({ auth_method }) => formatAuth(auth_method) },
       { key: "failing", title: "Failing", figure: true, order: ({ failing }) => failing, cell: ({ failing, collectors }) => html`<span>${figureOf(failing, "bad")}<small>of ${formatCount(collectors.length)} collectors</small></span>` },
-      { key: "devices", title: "Devices", figure: true, order: ({ devices }) => devices.length, cell: ({ device_cache: cache }) => html`<span>${deviceCount(cache)}<small>${devicesRead(cache)}</small></span>` },
+      { key: "devices", title: "Devices", figure: true, order: ({ devices }) => devices.length, cell: ({ device_cache: cache }) => html`<span>${deviceCount(cache)}<small>${devicesRead(cache, status, state)}</small></span>` },
       { key: "calls", title: "Calls", figure: true, order: ({ api }) => api.auth.total_calls, cell: ({ api }) => html`<span>${formatCount(api.auth.total_calls)}<small>${formatCount(api.auth.total_429)} answered 429</small></span>` },
       { key: "series", title: "Series", figure: true, order: ({ cardinality }) => cardinality.total, cell: ({ cardinality }) => seriesCount(cardinality) },
     ],

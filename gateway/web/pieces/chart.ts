@@ -24,8 +24,10 @@ export interface TimeSeriesOptions {
   readonly format: (value: number) => string;
   /** What is so now, as the newest point of the line and the figure beside the title; without it that is the last of the points. */
   readonly now?: number | undefined;
-  /** How long ago the first of so many points was, in words. */
-  span(points: number): string;
+  /** Stands where there is no line; that one needs two samples unless given. */
+  readonly none?: string;
+  /** How long ago the first of so many samples was at least, in words. */
+  span(samples: number): string;
 }
 
 /** A chart with its highest and lowest value and the span of its time. */
@@ -34,7 +36,7 @@ export function timeSeries(options: TimeSeriesOptions): View {
   // The line ends where the figure above it is: never below or above it.
   const points = [...options.points ?? [], ...(now === undefined || options.points === undefined ? [] : [now])];
   const last = now ?? points.at(-1);
-  return html`<figure class="series"><figcaption><span>${title}</span><strong>${last === undefined ? UNKNOWN : format(last)}</strong></figcaption>${points.length < 2 ? html`<p class="empty">A line appears after the second sample.</p>` : drawing(points, title, format, options.span(points.length))}</figure>`;
+  return html`<figure class="series"><figcaption><span>${title}</span><strong>${last === undefined ? UNKNOWN : format(last)}</strong></figcaption>${points.length < 2 ? html`<p class="empty">${options.none ?? "A line appears after the second sample."}</p>` : drawing(points, title, format, options.span(options.points?.length ?? 0))}</figure>`;
 }
 
 function drawing(points: readonly number[], title: string, format: (value: number) => string, span: string): View {

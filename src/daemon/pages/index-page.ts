@@ -10,7 +10,8 @@ import type { PlainRoute } from "../../kernel/service.ts";
 type Rows = readonly (readonly [path: string, what: string])[];
 
 const documentRows: Rows = [
-  ["/api/v1/duplicates", "groups of near-duplicate documents"],
+  ["/duplicates", "groups of near-duplicate documents, as a page"],
+  ["/api/v1/duplicates", "the same for programs"],
   ["/api/v1/documents", "the documents of the archives"],
   ["/api/v1/jobs", "what runs and what ran"],
   ["/api/v1/sync/status", "the last sync"],
@@ -49,7 +50,7 @@ export function indexRoute(options: IndexPageOptions): PlainRoute {
 }
 
 function overview({ documents, tokens }: IndexPageOptions): View {
-  return html`<div class="stack">
+  return html`<div class="stack"><h2>Overview</h2>
     ${part("This address", links(processRows), "The same API is served over Connect, gRPC-Web and gRPC on this port; gRPC clients can discover the services by reflection.")}
     ${documents ? part("Documents", links(documentRows)) : undefined}
     ${tokens ? part("Tokens", links(tokenRows), html`<span>Short-lived GitHub tokens come from the Vault API below <code>/v1</code>: give this address to <code>bao</code>, <code>vault</code> or any other client as <code>VAULT_ADDR</code>, then <code>bao write github/token org_name=…</code>.</span>`) : undefined}

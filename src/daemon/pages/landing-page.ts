@@ -1,5 +1,4 @@
 /** The landing page in the house: where its status comes from, and what it tells of the services beside the monitor. */
-import { create, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { within } from "../../../gateway/until-aborted.ts";
 import { pageAssets } from "../../../gateway/web/assets.ts";
@@ -7,6 +6,7 @@ import type { ArchiveFacts, HouseFacts, TokenFacts } from "../../../gateway/web/
 import { parseStatus } from "../../../gateway/web/landing/read-status.ts";
 import { landingRoutes, type LandingOptions } from "../../../gateway/web/landing/route.ts";
 import type { StatusJson } from "../../../gateway/web/landing/status.ts";
+import type { FailedRun } from "../../dedup/last-runs.ts";
 import type { Dedup } from "../../dedup/service.ts";
 import { AnalysisService } from "../../gen/steward/dedup/v1/analysis_pb.ts";
 import { DuplicateService } from "../../gen/steward/dedup/v1/duplicates_pb.ts";
@@ -14,18 +14,21 @@ import { GroupStatus } from "../../gen/steward/dedup/v1/groups_pb.ts";
 import { SyncService } from "../../gen/steward/dedup/v1/sync_pb.ts";
 import type { Clock } from "../../kernel/base/clock.ts";
 import { systemIds } from "../../kernel/base/ids.ts";
-import { createCall, type BoundService, type Call, type PlainRoute } from "../../kernel/service.ts";
+import { createCall, type PlainRoute } from "../../kernel/service.ts";
 import type { ThreadHost } from "../../kernel/threads/placed.ts";
 import { askStatus } from "../../monitor/status/ask-status.ts";
 import { ENGINE_TYPE } from "../../tokens/engine/engine.ts";
 import type { Tokens } from "../../tokens/service.ts";
+import type { LastMints } from "../../tokens/telemetry/last-mints.ts";
+import { callHandler } from "./call-handler.ts";
 import { processProblems, type ProcessHealth } from "../health.ts";
 
 /** What it tells of; a service that is off is not given. */
 export interface LandingPlace {
   readonly monitor?: { readonly component: Pick<ThreadHost, "call"> } | undefined;
-  readonly dedup?: Pick<Dedup, "service" | "healthy" | "checkArchives"> | undefined;
+  readonly dedup?: Pick<Dedup, "service" | "healthy" | "checkArchives" | "failedRuns" | "status"> | undefined;
   readonly tokens?: Pick<Tokens, "levels" | "manager"> | undefined;
+  readonly lastMints?: (() => LastMints) | undefined;
   /** Of the process; from memory. */
   readonly health?: () => ProcessHealth;
   /** Services that are on and out of service. */
@@ -41,7 +44,7 @@ const NO_LEASES = { leases: undefined, mounts: undefined, irrevocable: undefined
 const CHECK_MS = 1_000;
 
 /** The page and what it loads. */
-export function landingPage({ monitor, dedup, tokens, refusing, health, clock }: LandingPlace, options: LandingOptions): readonly PlainRoute[] {
+export function landingPage({ monitor, dedup, tokens, lastMints, refusing, health, clock }: LandingPlace, options: LandingOptions): readonly PlainRoute[] {
   return landingRoutes({
     clock, assets: pageAssets(),
     ...(monitor === undefined ? {} : { status: (signal) => statusOf(monitor, signal) }),
@@ -49,7 +52,7 @@ export function landingPage({ monitor, dedup, tokens, refusing, health, clock }:
       const archive = refusing?.dedup === true ? { ...OUT_OF_SERVICE, ...NO_DOCUMENTS } : dedup && await archiveFacts(dedup, signal);
       // An archive that went away just now is in the health of the process once it was checked.
       await within(CHECK_MS, signal, clock, async () => await dedup?.checkArchives()).catch(() => undefined);
-      return { archive, tokens: refusing?.tokens === true ? { ...OUT_OF_SERVICE, ...NO_LEASES } : tokens && tokenFacts(tokens), problems: health === undefined ? [] : processProblems(health()) };
+      return { archive, tokens: refusing?.tokens === true ? { ...OUT_OF_SERVICE, ...NO_LEASES } : tokens && tokenFacts(tokens, lastMints?.()), problems: health === undefined ? [] : processProblems(health()) };
     },
   }, options);
 }
@@ -59,18 +62,18 @@ async function statusOf({ component }: NonNullable<LandingPlace["monitor"]>, sig
 }
 
 /** From the document service's own answers. One that cannot answer is said to be unwell, and takes nothing else from the page. */
-export async function archiveFacts({ service, healthy }: Pick<Dedup, "service" | "healthy">, signal: AbortSignal): Promise<ArchiveFacts> {
+export async function archiveFacts({ service, healthy, failedRuns, status }: Pick<Dedup, "service" | "healthy" | "failedRuns" | "status">, signal: AbortSignal): Promise<ArchiveFacts> {
   const call = createCall({ signal, requestId: systemIds.uuid() });
   if (!healthy()) return { state: "bad", word: "a store is unavailable", ...NO_DOCUMENTS };
   try {
     const [{ data: sync }, { data: analysis }, { meta: pending }] = await Promise.all([
-      ask(service.rpc, SyncService.method.getSyncStatus, {}, call),
-      ask(service.rpc, AnalysisService.method.getAnalysisStatus, {}, call),
-      ask(service.rpc, DuplicateService.method.listGroups, { limit: 1, status: [GroupStatus.PENDING] }, call),
+      callHandler(service.rpc, SyncService.method.getSyncStatus, {}, call),
+      callHandler(service.rpc, AnalysisService.method.getAnalysisStatus, {}, call),
+      callHandler(service.rpc, DuplicateService.method.listGroups, { limit: 1, status: [GroupStatus.PENDING] }, call),
     ]);
     const busy = sync?.isSyncing === true ? "syncing" : analysis?.isAnalyzing === true ? "analysing" : undefined;
     return {
-      state: busy === undefined && sync?.lastSyncAt === undefined ? "unknown" : "good", word: busy ?? (sync?.lastSyncAt === undefined ? "not synced yet" : "ready"),
+      ...stateOf(busy, failedRuns(), sync?.lastSyncAt !== undefined), archives: status().archives,
       documents: sync?.totalDocuments ?? 0, groups: analysis?.totalDuplicateGroups ?? 0, pending: pending?.total ?? 0, lastSyncAt: text(sync?.lastSyncAt), lastAnalysisAt: text(analysis?.lastAnalysisAt),
     };
   } catch {
@@ -79,18 +82,24 @@ export async function archiveFacts({ service, healthy }: Pick<Dedup, "service" |
   }
 }
 
+function stateOf(busy: string | undefined, [failed]: readonly FailedRun[], synced: boolean): Pick<ArchiveFacts, "state" | "word"> {
+  if (busy !== undefined) return { state: "good", word: busy };
+  if (failed !== undefined) return { state: "bad", word: `last ${failed.type} failed` };
+  return synced ? { state: "good", word: "ready" } : { state: "unknown", word: "not synced yet" };
+}
+
 /** From the store of leases; a sealed one knows nothing. */
-export function tokenFacts(tokens: Pick<Tokens, "levels" | "manager">): TokenFacts {
+export function tokenFacts(tokens: Pick<Tokens, "levels" | "manager">, mints: LastMints = { failing: undefined, refusedAtMs: undefined }): TokenFacts {
   const { inside } = tokens.levels();
   if (inside === undefined) return { state: "bad", word: "sealed", ...NO_LEASES };
   const mounts = tokens.manager()?.mounts.all().filter(({ type }) => type === ENGINE_TYPE).length ?? 0;
-  return { state: inside.irrevocable > 0 ? "bad" : "good", word: inside.irrevocable > 0 ? "needs a look" : "open", leases: inside.leases, mounts, irrevocable: inside.irrevocable };
+  const { failing, refusedAtMs } = mints;
+  const [state, word] = inside.irrevocable > 0 ? ["bad", "needs a look"] as const : failing === undefined ? ["good", "open"] as const : ["notice", "last mint failed"] as const;
+  return { state, word, leases: inside.leases, mounts, irrevocable: inside.irrevocable, failedMintAt: isoTime(failing?.atMs), refusedMintAt: isoTime(refusedAtMs) };
 }
 
-async function ask<I extends DescMessage, O extends DescMessage>(rpc: readonly BoundService[], method: DescMethodUnary<I, O>, init: MessageInitShape<I>, call: Call): Promise<MessageShape<O>> {
-  const handler = rpc.find(({ desc }) => desc.typeName === method.parent.typeName)?.handler(method) as ((request: MessageShape<I>, call: Call) => Promise<MessageInitShape<O>>) | undefined;
-  if (handler === undefined) throw new Error(`${method.parent.typeName} is not served`);
-  return create(method.output, await handler(create(method.input, init), call));
+function isoTime(timeMs: number | undefined): string | undefined {
+  return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
 }
 
 function text(time: Timestamp | undefined): string | undefined {

@@ -1,13 +1,11 @@
 /** The keys of the house itself; each service declares its own (RESOLUTIONS §2). */
 import { isIP } from "node:net";
 import type { LogLevel } from "../base/log.ts";
-import { isOverlayAddress } from "../base/overlay-address.ts";
 import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { parseTimeOfDay } from "../state/backup-times.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
-import { atKey } from "./key-finding.ts";
 import type { Check } from "./load.ts";
 import { originRule } from "./origins.ts";
 import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
@@ -143,24 +141,6 @@ export const tokenOffLoopback: Check = {
       remedy: "set STEWARD_AUTH__TOKEN_FILE, or listen on 127.0.0.1.",
       ...(line === undefined ? {} : { line }), ...(variable === undefined ? {} : { variable }),
     }];
-  },
-};
-
-/** Warns of a gateway that other machines reach without TLS and without a proxy that ends it. */
-export const clearTextOffLoopback: Check = {
-  needs: [gatewayListen, gatewayTls.certFile, gatewayTrustedProxies, authToken],
-  run(config) {
-    const listen = config.get(gatewayListen);
-    // Without a token that is refused anyway.
-    if (isLoopback(listen.host) || config.get(authToken) === undefined) return [];
-    if (config.get(gatewayTls.certFile) !== "" || config.get(gatewayTrustedProxies).length > 0) return [];
-    const family = isIP(listen.host);
-    // WireGuard encrypts what goes between nodes.
-    if (family !== 0 && isOverlayAddress(listen.host, family === 4 ? "ipv4" : "ipv6")) return [];
-    return [atKey(config, gatewayListen, "warning", {
-      rule: `${formatAddress(listen)} can be reached from other machines without TLS: credentials and minted tokens cross the network in clear`,
-      remedy: "set gateway.tls.cert_file and gateway.tls.key_file, or name the proxy that ends TLS in gateway.trusted_proxies.",
-    })];
   },
 };
 

@@ -1,6 +1,6 @@
 /** How far behind the windows of a collector are (facts, monitor-api §1.3). */
 
-/** Intervals that a mark may lag beyond the collector's own lag. */
+/** Intervals that a mark may lag beyond the collector's own lag, and go without gaining on the clock. */
 const STUCK_AFTER = 3;
 
 /** A mark and its distance from now. */
@@ -11,8 +11,18 @@ export interface CheckpointLag {
   readonly stuck: boolean;
 }
 
-/** Undefined without a mark. */
-export function checkpointLag(nowMs: number, markMs: number | undefined, { lagMs, intervalMs }: { readonly lagMs: number; readonly intervalMs: number }): CheckpointLag | undefined {
+/** What is known of the windows beside their mark; in milliseconds. */
+export interface LagFacts {
+  /** Newer records than this are never asked for. */
+  readonly lagMs: number;
+  readonly intervalMs: number;
+  /** Since a window last brought the mark closer to now, or since the start. */
+  readonly sinceGainMs: number;
+}
+
+/** Undefined without a mark. A collector that catches up with a long lookback or after a stop is behind, but not stuck. */
+export function checkpointLag(nowMs: number, markMs: number | undefined, { lagMs, intervalMs, sinceGainMs }: LagFacts): CheckpointLag | undefined {
   if (markMs === undefined) return undefined;
-  return { markMs, lagMs: nowMs - markMs, stuck: nowMs - markMs > lagMs + STUCK_AFTER * intervalMs };
+  const late = nowMs - markMs > lagMs + STUCK_AFTER * intervalMs;
+  return { markMs, lagMs: nowMs - markMs, stuck: late && sinceGainMs > STUCK_AFTER * intervalMs };
 }

@@ -92,6 +92,9 @@ class Runner implements CollectorRunner {
   /** Monotonic: the end of the last run, or the beginning; and how it ended. */
   #endedMs: number;
   #succeeded: boolean | undefined;
+  /** Monotonic: when a window last brought the mark closer to now, and when one was last read; both begin with the runner. */
+  #gainedMs: number;
+  #reachedMs: number;
   /** Since the first of the failed runs after the last good one began, by the monotonic clock. */
   #failing: { readonly sinceMs: number; runs: number } | undefined;
 
@@ -104,6 +107,8 @@ class Runner implements CollectorRunner {
     this.#collect = collect;
     this.#goodMs = deps.clock.monotonic();
     this.#endedMs = this.#goodMs;
+    this.#gainedMs = this.#goodMs;
+    this.#reachedMs = this.#goodMs;
     this.schedule = { name: this.name, everyMs: intervalMs, staggerMs: STAGGER_MS, overlap: "never", timeoutMs, history: 0, run: (tick) => this.#runScheduled(tick.signal) };
     if (deps.selfObservability) deps.scope.observe(() => this.#reportFreshness());
   }
@@ -131,7 +136,7 @@ class Runner implements CollectorRunner {
     return {
       ...totals, name: this.name, description: this.#collector.description, intervalMs,
       nextRunInMs: nextRunInMs(nowMs, finishedMs, intervalMs), overdue: isOverdue(nowMs, finishedMs, intervalMs), freshnessMs: ageMs, freshness: freshnessOf(ageMs, intervalMs),
-      checkpoint: window && checkpointLag(nowMs, this.#deps.memory.marks.get(this.name), { lagMs: window.lagMs, intervalMs }),
+      checkpoint: window && checkpointLag(nowMs, this.#deps.memory.marks.get(this.name), { lagMs: window.lagMs, intervalMs, sinceGainMs: this.#deps.clock.monotonic() - this.#gainedMs }),
     };
   }
 
@@ -189,8 +194,16 @@ class Runner implements CollectorRunner {
     tick.signal.throwIfAborted();
     const markMs = reachedBy(rule, window, told === undefined ? undefined : told.markMs);
     this.#position.reached(markMs);
+    this.#noteGain(markMs - (position ?? window.fromMs));
     await this.#save(markMs);
     return "commit";
+  }
+
+  /** `byMs`: how far the window brought the mark, which gains when that is more than the time since the last window. */
+  #noteGain(byMs: number): void {
+    const nowMs = this.#deps.clock.monotonic();
+    if (byMs > nowMs - this.#reachedMs) this.#gainedMs = nowMs;
+    this.#reachedMs = nowMs;
   }
 
   async #save(markMs: number): Promise<void> {

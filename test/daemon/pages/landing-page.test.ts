@@ -6,6 +6,8 @@ import { DuplicateService } from "../../../src/gen/steward/dedup/v1/duplicates_p
 import { SyncService } from "../../../src/gen/steward/dedup/v1/sync_pb.ts";
 import { systemClock } from "../../../src/kernel/base/clock.ts";
 import { bindService, createCall, type BoundService, type Handlers, type PlainRequest } from "../../../src/kernel/service.ts";
+import type { FailedRun } from "../../../src/dedup/last-runs.ts";
+import type { DedupStatus } from "../../../src/dedup/service.ts";
 import type { TokensLevels } from "../../../src/tokens/telemetry/report.ts";
 
 const signal = new AbortController().signal;
@@ -16,24 +18,30 @@ const AT = Date.parse("2026-11-21T10:00:00Z");
 
 const listGroups: Handlers<typeof DuplicateService.method>["listGroups"] = ({ limit, status }) => ({ data: [], meta: { total: status.length === 1 && limit === 1 ? 12 : -1 } });
 
-function documents(sync: Partial<Handlers<typeof SyncService.method>> = {}, isAnalyzing = false): { readonly service: { readonly name: string; readonly rpc: readonly BoundService[]; readonly plain: readonly [] }; healthy(): boolean } {
+function documents(sync: Partial<Handlers<typeof SyncService.method>> = {}, isAnalyzing = false): { readonly service: { readonly name: string; readonly rpc: readonly BoundService[]; readonly plain: readonly [] }; healthy(): boolean; failedRuns(): readonly FailedRun[]; status(): DedupStatus } {
   const rpc = [
     bindService(SyncService, { startSync: refuse, getSyncStatus: () => ({ data: { totalDocuments: 260, lastSyncAt: timestampFromMs(AT) } }), ...sync }),
     bindService(AnalysisService, { startAnalysis: refuse, getAnalysisStatus: () => ({ data: { totalDuplicateGroups: 36, isAnalyzing, lastAnalysisAt: timestampFromMs(AT + 3000) } }) }),
     bindService(DuplicateService, { listGroups } as Handlers<typeof DuplicateService.method>),
   ];
-  return { service: { name: "dedup", rpc, plain: [] }, healthy: () => true };
+  return { service: { name: "dedup", rpc, plain: [] }, healthy: () => true, failedRuns: () => [], status: () => ({ schedule: undefined, archives: 1 }) };
 }
 
 describe("what the landing page tells of the archive", () => {
   it("is what the document service's own answers say", async () => {
-    expect(await archiveFacts(documents(), signal)).toEqual({ state: "good", word: "ready", documents: 260, groups: 36, pending: 12, lastSyncAt: "2026-11-21T10:00:00.000Z", lastAnalysisAt: "2026-11-21T10:00:03.000Z" });
+    expect(await archiveFacts(documents(), signal)).toEqual({ state: "good", word: "ready", archives: 1, documents: 260, groups: 36, pending: 12, lastSyncAt: "2026-11-21T10:00:00.000Z", lastAnalysisAt: "2026-11-21T10:00:03.000Z" });
   });
 
   it("says what runs, and that nothing was synced yet", async () => {
     expect(await archiveFacts(documents({ getSyncStatus: () => ({ data: { isSyncing: true } }) }), signal)).toMatchObject({ state: "good", word: "syncing" });
     expect(await archiveFacts(documents({}, true), signal)).toMatchObject({ state: "good", word: "analysing" });
     expect(await archiveFacts(documents({ getSyncStatus: () => ({ data: {} }) }), signal)).toMatchObject({ state: "unknown", word: "not synced yet", lastSyncAt: undefined });
+  });
+
+  it("says that the last sync or analysis failed, until another one runs", async () => {
+    const failed = { failedRuns: () => [{ type: "sync", jobId: "j1", error: "/srv/papers: permission denied" }] };
+    expect(await archiveFacts({ ...documents(), ...failed }, signal)).toMatchObject({ state: "bad", word: "last sync failed", documents: 260 });
+    expect(await archiveFacts({ ...documents({}, true), ...failed }, signal)).toMatchObject({ state: "good", word: "analysing" });
   });
 
   it("is that it is unwell when a store is, or it cannot answer", async () => {
@@ -48,6 +56,12 @@ describe("what the landing page tells of the tokens", () => {
 
   it("is how many leases live, and how many engines mint", () => {
     expect(tokenFacts(tokens({ leases: 5, due: 0, irrevocable: 0, orphans: 0, stored: 2 }, ["github", "system", "cubbyhole", "github"]))).toEqual({ state: "good", word: "open", leases: 5, mounts: 2, irrevocable: 0 });
+  });
+
+  it("is that the last mint failed, and when one was refused", () => {
+    const facts = tokens({ leases: 5, due: 0, irrevocable: 0, orphans: 0, stored: 2 });
+    expect(tokenFacts(facts, { failing: { atMs: AT, outcome: "upstream" }, refusedAtMs: undefined })).toMatchObject({ state: "notice", word: "last mint failed", failedMintAt: "2026-11-21T10:00:00.000Z" });
+    expect(tokenFacts(facts, { failing: undefined, refusedAtMs: AT })).toMatchObject({ state: "good", word: "open", refusedMintAt: "2026-11-21T10:00:00.000Z" });
   });
 
   it("asks for a look at leases that cannot be ended, and at a store that is sealed", () => {

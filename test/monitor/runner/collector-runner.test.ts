@@ -222,4 +222,32 @@ describe("a collector of windows at work", () => {
     expect(windows[1]?.fromMs).toBe(windows[0]?.toMs);
     expect(memory.marks.get("sample")).toBe(clock.now() + HOUR_MS);
   });
+
+  it("is not stuck while it catches up with a long lookback or after a long stop, and is once its windows gain no more", async () => {
+    let fails = false;
+    const { clock, wall, runner, memory, start } = running(async () => {
+      await Promise.resolve();
+      if (fails) throw failing(500);
+      return undefined;
+    }, { window: { ...rule, initialLookbackMs: 24 * HOUR_MS, maxWindowMs: 30 * MINUTE_MS } });
+    wall.aheadMs = 1_000 * HOUR_MS;
+    await start();
+    await clock.advance(3_000);
+    const late: boolean[] = [];
+    for (let run = 0; run < 10; run += 1) {
+      await clock.advance(MINUTE_MS);
+      late.push((runner.status().checkpoint?.lagMs ?? 0) > HOUR_MS);
+      expect(runner.status().checkpoint?.stuck).toBe(false);
+    }
+    expect(late).not.toContain(false);
+    fails = true;
+    for (let run = 0; run < 4; run += 1) await clock.advance(MINUTE_MS);
+    expect(runner.status().checkpoint?.stuck).toBe(true);
+    fails = false;
+    await clock.advance(MINUTE_MS);
+    expect(runner.status().checkpoint?.stuck).toBe(false);
+    const again = running(() => Promise.resolve(undefined), { window: rule, memory });
+    again.wall.aheadMs = 1_100 * HOUR_MS;
+    expect(again.runner.status().checkpoint).toMatchObject({ stuck: false });
+  });
 });

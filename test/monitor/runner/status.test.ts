@@ -21,11 +21,12 @@ describe("freshness", () => {
     expect([nextRunInMs(110_000, 100_000, MINUTE_MS), nextRunInMs(HOUR_MS, 100_000, MINUTE_MS), nextRunInMs(5, undefined, MINUTE_MS)]).toEqual([50_000, 0, 0]);
   });
 
-  it("takes a mark for stuck when it lags three intervals more than it may", () => {
-    const rule = { lagMs: 120_000, intervalMs: MINUTE_MS };
-    expect(checkpointLag(400_000, 100_000, rule)).toEqual({ markMs: 100_000, lagMs: 300_000, stuck: false });
-    expect(checkpointLag(400_001, 100_000, rule)?.stuck).toBe(true);
-    expect(checkpointLag(400_001, undefined, rule)).toBeUndefined();
+  it("takes a mark for stuck when it lags three intervals more than it may and has not gained for as long", () => {
+    const facts = { lagMs: 120_000, intervalMs: MINUTE_MS, sinceGainMs: 180_001 };
+    expect(checkpointLag(400_000, 100_000, facts)).toEqual({ markMs: 100_000, lagMs: 300_000, stuck: false });
+    expect(checkpointLag(400_001, 100_000, facts)?.stuck).toBe(true);
+    expect(checkpointLag(400_001, 100_000, { ...facts, sinceGainMs: 180_000 })?.stuck).toBe(false);
+    expect(checkpointLag(400_001, undefined, facts)).toBeUndefined();
   });
 });
 

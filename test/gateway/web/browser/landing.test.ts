@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === undefined)("the landing page in a real browser"
     expect(await page.locator(".cards").innerText()).toMatch(/Devices\s+–[^]*Series\s+–/);
     expect(await text("cardinality")).toMatch(/Active series – not counted yet .*Series are counted once/);
     const inventory = await text("inventory");
-    for (const part of ["Flows Store off", "Events Store off", "Reverse DNS Cache off", "GeoIP Lookup off", "– remembered, not read yet."]) expect(inventory).toContain(part);
+    for (const part of ["Flows Store off", "Events Store off", "Reverse DNS Cache off", "GeoIP Lookup off", "No devices are known yet."]) expect(inventory).toContain(part);
     expect(inventory).not.toMatch(/Backend|unhealthy|Minutes stored|Hit rate/);
     expect(await text("config")).not.toMatch(/never, 0 ms|Scrapes|Uploads/);
   });

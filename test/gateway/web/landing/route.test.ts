@@ -66,7 +66,7 @@ describe("the landing page's route", () => {
 
   it("has cards that lead on where this listener serves what they lead to", async () => {
     const cards = async (url: string): Promise<(string | undefined)[]> => [...(await (await fetch(url)).text()).matchAll(/<a class="whole" href="([^"]+)"/g)].map((match) => match[1]);
-    expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }))).toEqual(["#inventory", "/api/v1/duplicates", "/docs#group-tokens_EngineService"]);
+    expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }))).toEqual(["#inventory", "/duplicates", "/docs#group-tokens_EngineService"]);
     expect(await cards(await start({ status: () => Promise.resolve(fullStatus()) }, false, {}, { api: false }))).toEqual(["#inventory"]);
   });
 
