@@ -21,8 +21,8 @@ import { schemaVersion } from "../src/kernel/wire/style.ts";
 import { SUPPORT_BUNDLE_ROUTE } from "../src/monitor/support-bundle.ts";
 import { declaredServices } from "./declared-services.ts";
 
-const root: string = join(import.meta.dirname, "..");
-const schemas: string = join(root, "docs/schemas");
+const root = join(import.meta.dirname, "..");
+const schemas = join(root, "docs/schemas");
 const DEFAULT_SERVER: Server = { url: "http://127.0.0.1:8400", description: "The default of `gateway.listen`." };
 
 /** A file that is generated, relative to the repository. */

@@ -5,7 +5,7 @@ import { daemonSchema } from "../src/daemon/configuration.ts";
 import { variableOf, type Key, type Schema } from "../src/kernel/config/key.ts";
 
 /** Where the reference is committed. */
-export const CONFIG_PAGE: string = join(import.meta.dirname, "../docs/configuration.md");
+export const CONFIG_PAGE = join(import.meta.dirname, "../docs/configuration.md");
 
 /** Writes the reference. */
 export function writeConfigDocs(): void {

@@ -3,7 +3,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 
-const generated: string = join(import.meta.dirname, "../src/gen");
+const generated = join(import.meta.dirname, "../src/gen");
 
 /** All `steward.*` services, sorted by name. */
 export async function declaredServices(): Promise<readonly DescService[]> {

@@ -11,8 +11,8 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-const root: string = join(import.meta.dirname, "..");
-export const FOREIGN: string = join(root, ".cache/foreign");
+const root = join(import.meta.dirname, "..");
+export const FOREIGN = join(root, ".cache/foreign");
 
 /** Clears `.cache/foreign` and fills it anew. */
 export function gatherForeignProtos(): void {

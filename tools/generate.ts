@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { gatherForeignProtos } from "./foreign-protos.ts";
 
-const root: string = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "..");
 
 function buf(...args: string[]): void {
   const done = spawnSync(join(root, "node_modules/.bin/buf"), args, { cwd: root, stdio: "inherit" });

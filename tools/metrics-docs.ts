@@ -9,7 +9,7 @@ import { monitorRecords } from "../src/monitor/catalogue/records.ts";
 import { tokensMetrics } from "../src/tokens/telemetry/metrics.ts";
 
 /** Where the reference is committed. */
-export const METRICS_PAGE: string = join(import.meta.dirname, "../docs/metrics.md");
+export const METRICS_PAGE = join(import.meta.dirname, "../docs/metrics.md");
 
 const HEAD = `# Metrics and log records
 

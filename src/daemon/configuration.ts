@@ -10,7 +10,7 @@ import type { Config } from "../kernel/config/config.ts";
 import { assertDemoOnLoopback, decideDemo, demoVariables, type DemoDecision } from "../kernel/config/demo.ts";
 import { formatFinding, orderFindings, type Finding } from "../kernel/config/findings.ts";
 import { gatewayListen, gatewayTls, houseKeys, stateFolder, tokenOffLoopback } from "../kernel/config/house-keys.ts";
-import { defineSchema, type Environment, type Schema } from "../kernel/config/key.ts";
+import { defineSchema, type Environment } from "../kernel/config/key.ts";
 import { loadConfig, type Check, type LoadResult } from "../kernel/config/load.ts";
 import { listenersApart } from "../kernel/config/listeners.ts";
 import { otlpChecks } from "../kernel/config/otlp-checks.ts";
@@ -32,7 +32,7 @@ export interface DaemonArguments {
 }
 
 /** Every key there is. */
-export const daemonSchema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, adminKeys, profilingKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
+export const daemonSchema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, adminKeys, profilingKeys, updateKeys, monitorKeys, dedupKeys, tokensKeys);
 
 /** Every rule over several keys. */
 const daemonChecks: readonly Check[] = [

@@ -1,6 +1,6 @@
 /** The document service's configuration: which archives there are and how often they are read (RESOLUTIONS §2, Dedup keys). */
 import type { Complaint } from "../kernel/config/findings.ts";
-import { defineKey, type Key, type Schema } from "../kernel/config/key.ts";
+import { defineKey, type Schema } from "../kernel/config/key.ts";
 import type { Check } from "../kernel/config/load.ts";
 import { listOfObjects } from "../kernel/config/objects.ts";
 import { boolean, duration, listOf, oneOf, path, string } from "../kernel/config/types.ts";
@@ -20,7 +20,7 @@ export interface ArchiveConfig {
 }
 
 /** The archives, in their order in lists. */
-export const dedupArchives: Key<readonly ArchiveConfig[]> = defineKey({
+export const dedupArchives = defineKey({
   path: "dedup.archives",
   type: listOfObjects<ArchiveConfig>({
     limit: 100,
@@ -42,14 +42,14 @@ export const dedupArchives: Key<readonly ArchiveConfig[]> = defineKey({
 });
 
 /** Time between automatic syncs. */
-export const dedupSyncInterval: Key<number> = defineKey({
+export const dedupSyncInterval = defineKey({
   path: "dedup.sync.interval", type: duration, default: 0,
   rule: (ms) => (ms !== 0 && ms < 10_000 ? { rule: "must be 0 (off) or at least 10s", remedy: "write 10s or more." } : undefined),
   help: "Time between automatic syncs; 0 disables them.",
 });
 
 /** Whether `/api/v1/metrics` answers. */
-export const apiMetricsEnabled: Key<boolean> = defineKey({
+export const apiMetricsEnabled = defineKey({
   path: "dedup.metrics_endpoint.enabled", type: boolean, default: false, env: "OTEL_METRICS_SCRAPE_ENABLED", help: "Serves the metrics of the process and of the document service at /api/v1/metrics. When off, that path is 404.",
 });
 

@@ -26,7 +26,7 @@ export interface TokensAuditConfig {
 }
 
 /** The mounts that are there at every start. */
-export const tokensMounts: Key<readonly TokensMountConfig[]> = defineKey({
+export const tokensMounts = defineKey({
   path: "tokens.mounts",
   type: listOfObjects<TokensMountConfig>({
     limit: 100,
@@ -49,13 +49,13 @@ export const tokensSealType: Key<"file"> = defineKey({
 });
 
 /** The key file. */
-export const tokensSealKeyFile: Key<string> = defineKey({
+export const tokensSealKeyFile = defineKey({
   path: "tokens.seal.key_file", type: path, default: "",
   help: "File with the store's key: 32 bytes in hexadecimal or base64, for Steward's user only. Default: the systemd credential tokens.key, else tokens.key in the state folder, made at the first start.",
 });
 
 /** The audit's files. */
-export const tokensAudit: Key<readonly TokensAuditConfig[]> = defineKey({
+export const tokensAudit = defineKey({
   path: "tokens.audit",
   type: listOfObjects<TokensAuditConfig>({
     limit: 10,
@@ -72,7 +72,7 @@ export const tokensAudit: Key<readonly TokensAuditConfig[]> = defineKey({
 });
 
 /** Whether an engine may be pointed at link-local addresses and metadata services. */
-export const tokensAllowLinkLocalBaseUrl: Key<boolean> = defineKey({
+export const tokensAllowLinkLocalBaseUrl = defineKey({
   path: "tokens.allow_link_local_base_url", type: boolean, default: false,
   help: "Allows base_url of a mount to resolve to link-local addresses and cloud metadata services. These are refused otherwise, by name and by address.",
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { LAUNCHER } from "../support/launcher.ts";
 
-const root: string = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "../..");
 
 /** A launcher that was started. */
 export interface Daemon {

@@ -13,7 +13,7 @@ export interface Segment {
 }
 
 /** Words of payloads in one segment; two are in memory at a time. */
-export const SEGMENT_WORDS: number = 2 ** 26;
+export const SEGMENT_WORDS = 2 ** 26;
 
 /** Cuts ascending classes into segments of at most `limit` words, but at least one class each. */
 export function planSegments(classes: Uint32Array, arena: Pick<Arena, "payloadWords">, limit: number = SEGMENT_WORDS): Segment[] {

@@ -11,7 +11,7 @@ export interface Exchange {
 }
 
 /** Bytes of filler that are written at once. */
-export const FILLER_BYTES: number = 64 * 1024;
+export const FILLER_BYTES = 64 * 1024;
 
 /** A reset where the protocol has one, so that the client sees no orderly end. */
 export function reset(request: ServerRequest): void {

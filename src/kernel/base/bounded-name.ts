@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 
 /** Bytes of UTF-8. */
-export const MAX_NAME_BYTES: number = 1_024;
+export const MAX_NAME_BYTES = 1_024;
 
 const MARK = "…~";
 /** Hexadecimal digits of SHA-256: with 64 bits, a million long names have no two alike by chance. */

@@ -1,34 +1,33 @@
 /** The keys of the monitor's pages and its admin API (facts, monitor-api §5, §8.2; RESOLUTIONS §2, Listeners, Admin token, TLS). */
-import type { Secret } from "../base/secret.ts";
 import { formatAddress, isLoopback, type Address } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { authToken, guessable } from "./house-keys.ts";
 import { atKey } from "./key-finding.ts";
-import { defineKey, type Key, type Schema } from "./key.ts";
+import { defineKey, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
 import { timer } from "./rules.ts";
-import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
+import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, duration, secret } from "./types.ts";
 
 /** `admin.enabled` */
-export const adminEnabled: Key<boolean> = defineKey({ path: "admin.enabled", type: boolean, default: true, help: "Serves the monitor's pages, and its JSON below /api. Probes are always served." });
+export const adminEnabled = defineKey({ path: "admin.enabled", type: boolean, default: true, help: "Serves the monitor's pages, and its JSON below /api. Probes are always served." });
 /** `admin.listen`; undefined: they are served where everything else is. */
-export const adminListen: Key<Address | undefined> = defineKey<Address | undefined>({
+export const adminListen = defineKey<Address | undefined>({
   path: "admin.listen", type: address, default: undefined, help: "Address of the monitor's pages and JSON. Empty: they are served on gateway.listen. An address other than loopback needs a token.",
 });
 /** `admin.landing_page` */
-export const adminLandingPage: Key<boolean> = defineKey({ path: "admin.landing_page", type: boolean, default: true, help: "Serves the status page and its documents. When off, only the probes and /debug/ are served." });
+export const adminLandingPage = defineKey({ path: "admin.landing_page", type: boolean, default: true, help: "Serves the status page and its documents. When off, only the probes and /debug/ are served." });
 /** `admin.status_refresh_interval`; 0 leaves it to the page. */
-export const adminRefreshInterval: Key<number> = defineKey({
+export const adminRefreshInterval = defineKey({
   path: "admin.status_refresh_interval", type: duration, default: 5_000, rule: refreshable, help: "How often the status page polls and WatchStatus sends an update. 0: every 5s.",
 });
 /** `admin.auth.token` */
-export const adminToken: Key<Secret | undefined> = defineKey({
+export const adminToken = defineKey({
   path: "admin.auth.token", type: secret, default: undefined, secret: true, warn: guessable,
   help: "Bearer token, or password of HTTP Basic, for the monitor's pages, its JSON and its rpc; auth.token no longer opens them. Unset: auth.token does.",
 });
 /** `admin.tls.cert_file`, `admin.tls.key_file` */
-export const adminTls: TlsFileKeys = defineTlsFiles("admin.tls", "admin.listen");
+export const adminTls = defineTlsFiles("admin.tls", "admin.listen");
 
 /** All of the above. */
 export const adminKeys: Schema = [adminEnabled, adminListen, adminLandingPage, adminRefreshInterval, adminToken, adminTls.certFile, adminTls.keyFile];

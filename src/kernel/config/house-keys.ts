@@ -2,23 +2,23 @@
 import { isIP } from "node:net";
 import type { LogLevel } from "../base/log.ts";
 import type { Secret } from "../base/secret.ts";
-import { formatAddress, isLoopback, type Address } from "./address.ts";
+import { formatAddress, isLoopback } from "./address.ts";
 import type { Complaint } from "./findings.ts";
 import { parseTimeOfDay } from "../state/backup-times.ts";
 import { defineKey, type Environment, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
 import { originRule } from "./origins.ts";
-import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
+import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, integer, listOf, oneOf, path, secret, string } from "./types.ts";
 
 /** Where the gateway listens. */
-export const gatewayListen: Key<Address> = defineKey({
+export const gatewayListen = defineKey({
   path: "gateway.listen", type: address, default: { host: "127.0.0.1", port: 8400 },
   help: "Address of REST, Connect, gRPC-Web and gRPC. With port 0 the system chooses one. An address other than loopback needs auth.token.",
 });
 
 /** Names beside loopback ones that a request may carry as `Host` while no token is configured. */
-export const gatewayAllowedHosts: Key<readonly string[]> = defineKey({
+export const gatewayAllowedHosts = defineKey({
   path: "gateway.allowed_hosts", type: listOf(string), default: [],
   rule: (hosts) => {
     const wrong = hosts.find((host) => !/^[A-Za-z0-9.:_[\]-]{1,253}$/.test(host));
@@ -28,7 +28,7 @@ export const gatewayAllowedHosts: Key<readonly string[]> = defineKey({
 });
 
 /** Proxies that say for whom they ask. */
-export const gatewayTrustedProxies: Key<readonly string[]> = defineKey({
+export const gatewayTrustedProxies = defineKey({
   path: "gateway.trusted_proxies", type: listOf(string), default: [],
   rule: (entries) => {
     const wrong = entries.find((entry) => !isAddressOrNetwork(entry));
@@ -38,10 +38,10 @@ export const gatewayTrustedProxies: Key<readonly string[]> = defineKey({
 });
 
 /** Certificate and key of the gateway; without them it speaks plain HTTP. */
-export const gatewayTls: TlsFileKeys = defineTlsFiles("gateway.tls", "the gateway");
+export const gatewayTls = defineTlsFiles("gateway.tls", "the gateway");
 
 /** Pages of other origins that may use the document service's API. */
-export const gatewayCorsOrigins: Key<readonly string[]> = defineKey({
+export const gatewayCorsOrigins = defineKey({
   path: "gateway.cors.allowed_origins", type: listOf(string), default: [], rule: originRule, env: "CORS_ALLOW_ORIGIN",
   help: "Origins whose pages may call /api/v1, and the document service over Connect and gRPC-Web, e.g. https://archive.example.org, or * alone. Empty: none.",
 });
@@ -59,37 +59,37 @@ export function guessable(token: Secret | undefined): Complaint | undefined {
 }
 
 /** The operator's token. */
-export const authToken: Key<Secret | undefined> = defineKey({
+export const authToken = defineKey({
   path: "auth.token", type: secret, default: undefined, secret: true, warn: guessable,
   help: "Bearer token, or password of HTTP Basic, for everything but probes.",
 });
 
 /** The folder that holds everything that must survive. */
-export const stateFolder: Key<string> = defineKey({
+export const stateFolder = defineKey({
   path: "state.directory", type: path, default: "", defaultFrom: defaultStateFolder,
   rule: (folder) => (folder === "" ? { rule: "is not known: neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME is set", remedy: "set STEWARD_STATE__DIRECTORY." } : undefined),
   help: "Folder for all state, mode 0700, used by one process at a time. Default $STATE_DIRECTORY, else $XDG_STATE_HOME/steward, else ~/.local/state/steward.",
 });
 
 /** Whether backups are made every night. */
-export const backupEnabled: Key<boolean> = defineKey({
+export const backupEnabled = defineKey({
   path: "state.backup.enabled", type: boolean, default: true, help: "Backs up all stores every night while Steward runs, and verifies the copy. The demo makes no backups.",
 });
 
 /** Where they go. */
-export const backupFolder: Key<string> = defineKey({
+export const backupFolder = defineKey({
   path: "state.backup.directory", type: path, default: "", help: "Folder for backups, with one subfolder each. Empty: the folder backups in state.directory. Backups on another disk survive the loss of this disk.",
 });
 
 /** When they are made. */
-export const backupAt: Key<string> = defineKey({
+export const backupAt = defineKey({
   path: "state.backup.at", type: string, default: "03:30",
   rule: (at) => (parseTimeOfDay(at) === undefined ? { rule: `must be a time of day, got ${JSON.stringify(at)}`, remedy: "write 24 hours with two digits each, e.g. 03:30." } : undefined),
   help: "Local time of day of the backup. A missed backup is made ten minutes after the next start.",
 });
 
 /** How many are kept. */
-export const backupKeep: Key<number> = defineKey({
+export const backupKeep = defineKey({
   path: "state.backup.keep", type: integer(1, 1_000), default: 7, help: "Number of complete backups to keep; older ones are deleted after a new one has been verified.",
 });
 
@@ -104,22 +104,22 @@ export const loggingFormat: Key<"text" | "json"> = defineKey({
 });
 
 /** Whether the monitor runs. */
-export const servicesMonitor: Key<boolean> = defineKey({
+export const servicesMonitor = defineKey({
   path: "services.monitor", type: boolean, default: true, help: "Runs the monitor. When off, its routes are 404 and its state is not opened. Without a credential it is idle.",
 });
 
 /** Whether the document service runs. */
-export const servicesDedup: Key<boolean> = defineKey({
+export const servicesDedup = defineKey({
   path: "services.dedup", type: boolean, default: true, help: "Runs the document service. When off, its routes are 404 and its state is not opened.",
 });
 
 /** Whether the tokens service runs. */
-export const servicesTokens: Key<boolean> = defineKey({
+export const servicesTokens = defineKey({
   path: "services.tokens", type: boolean, default: true, help: "Runs the tokens service. When off, /v1 is 404 and its state is not opened.",
 });
 
 /** Worker threads for CPU-heavy work. */
-export const poolThreads: Key<number> = defineKey({
+export const poolThreads = defineKey({
   path: "pool.threads", type: integer(0, 256), default: 0, help: "Number of worker threads; 0 is one per core, as far as memory allows.",
 });
 

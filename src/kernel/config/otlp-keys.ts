@@ -64,33 +64,33 @@ export const otlpSignalEnabled: Readonly<Record<OtlpSignal, Key<boolean>>> = {
 export const otlpBatch: Readonly<Record<"logs" | "traces", OtlpBatchKeys>> = { logs: batchKeys("logs", "OTEL_BLRP", "1s"), traces: batchKeys("traces", "OTEL_BSP", "5s") };
 
 /** `otlp.metric_interval` */
-export const otlpMetricInterval: Key<number> = defineKey({
+export const otlpMetricInterval = defineKey({
   path: "otlp.metric_interval", type: duration, default: 60_000, rule: timer, fallbacks: [otel("OTEL_METRIC_EXPORT_INTERVAL", otelWords.milliseconds)], help: "Time between exports of metrics.",
 });
 /** `otlp.metric_export_batch_size` */
-export const otlpMetricBatchSize: Key<number> = defineKey({
+export const otlpMetricBatchSize = defineKey({
   path: "otlp.metric_export_batch_size", type: integer(1, 1_000_000), default: 5_000, help: "Maximum data points in one request; larger exports are split. 5000 stay below the 4 MiB that a gRPC receiver accepts by default.",
 });
 /** `otlp.stdout.metric_interval` */
-export const otlpStdoutInterval: Key<number> = defineKey({
+export const otlpStdoutInterval = defineKey({
   path: "otlp.stdout.metric_interval", type: duration, default: 5_000, rule: timer, help: "Time between exports of metrics with protocol stdout, instead of otlp.metric_interval.",
 });
 /** `otlp.stdout.pretty` */
-export const otlpStdoutPretty: Key<boolean> = defineKey({ path: "otlp.stdout.pretty", type: boolean, default: false, help: "Writes indented JSON with protocol stdout." });
+export const otlpStdoutPretty = defineKey({ path: "otlp.stdout.pretty", type: boolean, default: false, help: "Writes indented JSON with protocol stdout." });
 /** `otlp.credential_reload.enabled` */
-export const otlpReloadEnabled: Key<boolean> = defineKey({
+export const otlpReloadEnabled = defineKey({
   path: "otlp.credential_reload.enabled", type: boolean, default: false, help: "Reloads the files of headers, tokens and certificates while Steward runs; when a file cannot be used, the last good value stays in use.",
 });
 /** `otlp.credential_reload.interval` */
-export const otlpReloadInterval: Key<number> = defineKey({ path: "otlp.credential_reload.interval", type: duration, default: 30_000, rule: timer, help: "Time between checks of those files, at least 5s." });
+export const otlpReloadInterval = defineKey({ path: "otlp.credential_reload.interval", type: duration, default: 30_000, rule: timer, help: "Time between checks of those files, at least 5s." });
 /** `otlp.limits.log_body_bytes` */
-export const otlpLogBodyBytes: Key<number> = defineKey({ path: "otlp.limits.log_body_bytes", type: integer(64, 2 ** 20), default: 32_768, help: "Maximum size of a log body; longer bodies are truncated before export." });
+export const otlpLogBodyBytes = defineKey({ path: "otlp.limits.log_body_bytes", type: integer(64, 2 ** 20), default: 32_768, help: "Maximum size of a log body; longer bodies are truncated before export." });
 /** `otlp.limits.log_attribute_value_bytes` */
-export const otlpLogAttributeBytes: Key<number> = defineKey({ path: "otlp.limits.log_attribute_value_bytes", type: integer(64, 2 ** 20), default: 4_096, help: "Maximum size of an attribute value of a log record; longer values are truncated before export." });
+export const otlpLogAttributeBytes = defineKey({ path: "otlp.limits.log_attribute_value_bytes", type: integer(64, 2 ** 20), default: 4_096, help: "Maximum size of an attribute value of a log record; longer values are truncated before export." });
 /** `otlp.backend_cloud.instance_id` */
-export const otlpCloudInstance: Key<string> = defineKey({ path: "otlp.backend_cloud.instance_id", type: text, default: "", help: "HTTP Basic user for a hosted backend." });
+export const otlpCloudInstance = defineKey({ path: "otlp.backend_cloud.instance_id", type: text, default: "", help: "HTTP Basic user for a hosted backend." });
 /** `otlp.backend_cloud.token` */
-export const otlpCloudToken: Key<Secret | undefined> = defineKey({
+export const otlpCloudToken = defineKey({
   path: "otlp.backend_cloud.token", type: secret, default: undefined, secret: true, help: "HTTP Basic password for a hosted backend.",
 });
 

@@ -1,7 +1,7 @@
 /** The keys of profiles of this process: those that are asked for, and those that are sent (facts, monitor-api §8.2; RESOLUTIONS M34). What follows from them is in `profiling-options.ts`. */
 import type { Secret } from "../base/secret.ts";
 import type { Complaint } from "./findings.ts";
-import { defineKeyGroup, keysOf, type KeyGroup } from "./key-group.ts";
+import { defineKeyGroup, keysOf } from "./key-group.ts";
 import type { Schema } from "./key.ts";
 import { mapOfSecrets, mapOfTexts } from "./maps.ts";
 import { baseUrl, optionally } from "./rules.ts";
@@ -43,18 +43,18 @@ const LONGEST_INTERVAL_MS = 86_400_000;
 const RESERVED_TAGS: ReadonlySet<string> = new Set(["service_version", "service_instance_id", "service_name", "network", "thread"]);
 
 /** `profiling` */
-export const profiling: KeyGroup<ProfilingSection> = defineKeyGroup<ProfilingSection>("profiling", {
+export const profiling = defineKeyGroup<ProfilingSection>("profiling", {
   mutexProfileFraction: { type: integer(0, 1_000_000), default: 5, help: "Accepted but ignored: this runtime has no mutex profile." },
   blockProfileRate: { type: integer(0, 1_000_000_000), default: 100_000, help: "Accepted but ignored: this runtime has no block profile." },
 });
 
 /** `profiling.profile_endpoint` */
-export const profileEndpoint: KeyGroup<EnabledSection> = defineKeyGroup<EnabledSection>("profiling.profile_endpoint", {
+export const profileEndpoint = defineKeyGroup<EnabledSection>("profiling.profile_endpoint", {
   enabled: { type: boolean, default: false, help: "Serves profiles of this process to administrators below /debug/pprof/. Needs admin.auth.token or auth.token." },
 });
 
 /** `profiling.profiler` */
-export const profiler: KeyGroup<ProfilerSection> = defineKeyGroup<ProfilerSection>("profiling.profiler", {
+export const profiler = defineKeyGroup<ProfilerSection>("profiling.profiler", {
   enabled: { type: boolean, default: false, help: "Profiles this process continuously and sends the profiles to server_address." },
   serverAddress: { type: text, default: "", rule: optionally(baseUrl), help: "Base URL of a server with Pyroscope's ingest API, e.g. http://localhost:4040." },
   basicAuthUser: { type: text, default: "", help: "HTTP Basic user for that server." },
@@ -67,7 +67,7 @@ export const profiler: KeyGroup<ProfilerSection> = defineKeyGroup<ProfilerSectio
 });
 
 /** `profiling.profiler.tls` */
-export const profilerTls: KeyGroup<ProfilerTlsSection> = defineKeyGroup<ProfilerTlsSection>("profiling.profiler.tls", {
+export const profilerTls = defineKeyGroup<ProfilerTlsSection>("profiling.profiler.tls", {
   caFile: { type: path, default: "", help: "PEM file of the CA certificates that the server's certificate is verified against. Empty: public CAs." },
   certFile: { type: path, default: "", help: "PEM client certificate." },
   keyFile: { type: path, default: "", help: "PEM key of the client certificate." },
@@ -75,12 +75,12 @@ export const profilerTls: KeyGroup<ProfilerTlsSection> = defineKeyGroup<Profiler
 });
 
 /** `profiling.profiler.span_profiles` */
-export const spanProfiles: KeyGroup<EnabledSection> = defineKeyGroup<EnabledSection>("profiling.profiler.span_profiles", {
+export const spanProfiles = defineKeyGroup<EnabledSection>("profiling.profiler.span_profiles", {
   enabled: { type: boolean, default: false, help: "Accepted while tracing and the profiler are on, but ignored: profiles carry no spans." },
 });
 
 /** `profiling.profiler.credential_reload` */
-export const profilerReload: KeyGroup<ReloadSection> = defineKeyGroup<ReloadSection>("profiling.profiler.credential_reload", {
+export const profilerReload = defineKeyGroup<ReloadSection>("profiling.profiler.credential_reload", {
   enabled: { type: boolean, default: false, help: "Reloads the files of headers, password and certificates while Steward runs; when a file cannot be used, the last good value stays in use." },
   interval: { type: duration, default: 30_000, rule: (ms) => (ms > LONGEST_INTERVAL_MS ? { rule: "must be at most 24h" } : undefined), help: "Time between checks of those files, at least 5s." },
 });

@@ -1,7 +1,7 @@
 /** The keys of the resource that all telemetry is attributed to (facts, monitor-api §8.2; monitor-collectors §9). */
 import type { Config } from "./config.ts";
 import type { Complaint } from "./findings.ts";
-import { defineKeyGroup, keysOf, readKeyGroup, type KeyGroup } from "./key-group.ts";
+import { defineKeyGroup, keysOf, readKeyGroup } from "./key-group.ts";
 import type { Environment, Schema } from "./key.ts";
 import { mapOfTexts } from "./maps.ts";
 import { boolean, text } from "./types.ts";
@@ -18,7 +18,7 @@ interface ResourceSection {
 }
 
 /** `resource` */
-export const resourceSection: KeyGroup<ResourceSection> = defineKeyGroup<ResourceSection>("resource", {
+export const resourceSection = defineKeyGroup<ResourceSection>("resource", {
   serviceNamespace: { type: text, default: "", rule: value, help: "service.namespace of all telemetry. Empty: none." },
   deploymentEnvironment: { type: text, default: "", rule: value, help: "deployment.environment.name of all telemetry, e.g. production. Empty: none." },
   attributes: { type: mapOfTexts({ limit: MOST_ATTRIBUTES }), default: new Map(), rule: attributesRule, help: "Additional resource attributes of all telemetry." },

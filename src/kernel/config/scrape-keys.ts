@@ -7,38 +7,38 @@ import type { Finding } from "./findings.ts";
 import { atKey } from "./key-finding.ts";
 import { defineKey, type Key, type Schema } from "./key.ts";
 import type { Check } from "./load.ts";
-import { defineTlsFiles, type TlsFileKeys } from "./tls-files.ts";
+import { defineTlsFiles } from "./tls-files.ts";
 import { address, boolean, duration, integer, oneOf, path, secret } from "./types.ts";
 
 /** How clients of the pull listener show a certificate. */
 export type ClientAuth = "none" | "request" | "require" | "verify_if_given" | "require_and_verify";
 
 /** `scrape.enabled` */
-export const scrapeEnabled: Key<boolean> = defineKey({ path: "scrape.enabled", type: boolean, default: false, help: "Opens the pull endpoint for metrics, path /metrics." });
+export const scrapeEnabled = defineKey({ path: "scrape.enabled", type: boolean, default: false, help: "Opens the pull endpoint for metrics, path /metrics." });
 /** `scrape.listen` */
-export const scrapeListen: Key<Address> = defineKey({ path: "scrape.listen", type: address, default: { host: "", port: 2112 }, help: "Address of the pull endpoint. Without a host: all interfaces." });
+export const scrapeListen = defineKey({ path: "scrape.listen", type: address, default: { host: "", port: 2112 }, help: "Address of the pull endpoint. Without a host: all interfaces." });
 /** `scrape.auth.token` */
-export const scrapeToken: Key<Secret | undefined> = defineKey({
+export const scrapeToken = defineKey({
   path: "scrape.auth.token", type: secret, default: undefined, secret: true, help: "Bearer token, or password of HTTP Basic, for the pull listener. No other token is accepted there.",
 });
 /** `scrape.auth.allow_unauthenticated` */
-export const scrapeAllowUnauthenticated: Key<boolean> = defineKey({
+export const scrapeAllowUnauthenticated = defineKey({
   path: "scrape.auth.allow_unauthenticated", type: boolean, default: false, help: "Serves metrics without a token, to other machines too.",
 });
 /** `scrape.max_requests_in_flight` */
-export const scrapeMaxInFlight: Key<number> = defineKey({
+export const scrapeMaxInFlight = defineKey({
   path: "scrape.max_requests_in_flight", type: integer(0, 10_000), default: 4, help: "Maximum concurrent scrapes, at least 1 while scrape.enabled is true; more are answered 503.",
 });
 /** `scrape.timeout` */
-export const scrapeTimeout: Key<number> = defineKey({ path: "scrape.timeout", type: duration, default: 8_000, help: "Timeout of a scrape; answered 503 after it. 0 is no limit." });
+export const scrapeTimeout = defineKey({ path: "scrape.timeout", type: duration, default: 8_000, help: "Timeout of a scrape; answered 503 after it. 0 is no limit." });
 /** `scrape.coalesce_gather` */
-export const scrapeCoalesce: Key<boolean> = defineKey({ path: "scrape.coalesce_gather", type: boolean, default: true, help: "Concurrent scrapes share one gathering of the metrics." });
+export const scrapeCoalesce = defineKey({ path: "scrape.coalesce_gather", type: boolean, default: true, help: "Concurrent scrapes share one gathering of the metrics." });
 /** `scrape.tls.cert_file`, `scrape.tls.key_file` */
-export const scrapeTls: TlsFileKeys = defineTlsFiles("scrape.tls", "the pull listener");
+export const scrapeTls = defineTlsFiles("scrape.tls", "the pull listener");
 /** `scrape.tls.client_ca_file` */
-export const scrapeClientCa: Key<string> = defineKey({ path: "scrape.tls.client_ca_file", type: path, default: "", help: "PEM file of the CA certificates that client certificates are verified against." });
+export const scrapeClientCa = defineKey({ path: "scrape.tls.client_ca_file", type: path, default: "", help: "PEM file of the CA certificates that client certificates are verified against." });
 /** `scrape.tls.client_auth` */
-export const scrapeClientAuth: Key<ClientAuth | undefined> = defineKey<ClientAuth | undefined>({
+export const scrapeClientAuth = defineKey<ClientAuth | undefined>({
   path: "scrape.tls.client_auth", type: oneOf(["none", "request", "require", "verify_if_given", "require_and_verify"]), default: undefined,
   help: "Whether clients must present a certificate. Unset: require_and_verify when client_ca_file is set, else none.",
 });

@@ -5,7 +5,7 @@ import type { Check } from "./load.ts";
 import { boolean, decimal, oneOf } from "./types.ts";
 
 /** `tracing.enabled` */
-export const tracingEnabled: Key<boolean> = defineKey({ path: "tracing.enabled", type: boolean, default: false, help: "Creates spans for each request, each collector run and each call of a control plane, and exports them by OTLP. Log lines and records within a span carry its trace_id; histograms of runs and calls carry exemplars." });
+export const tracingEnabled = defineKey({ path: "tracing.enabled", type: boolean, default: false, help: "Creates spans for each request, each collector run and each call of a control plane, and exports them by OTLP. Log lines and records within a span carry its trace_id; histograms of runs and calls carry exemplars." });
 
 /** `tracing.sampler` */
 export const tracingSampler: Key<"always_on" | "always_off" | "traceidratio" | "parentbased_always_on" | "parentbased_traceidratio"> = defineKey({
@@ -14,7 +14,7 @@ export const tracingSampler: Key<"always_on" | "always_off" | "traceidratio" | "
 });
 
 /** `tracing.sampler_arg` */
-export const tracingSamplerArg: Key<number> = defineKey({
+export const tracingSamplerArg = defineKey({
   path: "tracing.sampler_arg", type: decimal(0, 1), default: 1, fallbacks: [{ variable: "OTEL_TRACES_SAMPLER_ARG" }], help: "Fraction of requests that the ratio samplers trace.",
 });
 

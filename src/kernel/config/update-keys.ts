@@ -1,5 +1,5 @@
 /** The keys of the look for newer releases of Steward (facts, monitor-api §8.2; RESOLUTIONS M35). How often and how long is `version_checks`, with the devices' clients. */
-import { defineKeyGroup, keysOf, type KeyGroup } from "./key-group.ts";
+import { defineKeyGroup, keysOf } from "./key-group.ts";
 import type { Schema } from "./key.ts";
 import { httpUrl, optionally } from "./rules.ts";
 import { boolean, text } from "./types.ts";
@@ -10,7 +10,7 @@ interface SelfVersionSection {
 }
 
 /** `version_checks.self` */
-export const selfVersions: KeyGroup<SelfVersionSection> = defineKeyGroup<SelfVersionSection>("version_checks.self", {
+export const selfVersions = defineKeyGroup<SelfVersionSection>("version_checks.self", {
   enabled: { type: boolean, default: true, help: "Checks url for newer releases of Steward. The demo never checks." },
   url: { type: text, default: "", rule: optionally(httpUrl), help: "A release API that answers JSON with tag_name, e.g. https://api.github.com/repos/OWNER/NAME/releases/latest. Empty: no request is sent." },
 });

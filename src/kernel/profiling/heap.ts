@@ -6,7 +6,7 @@ import type { Component } from "../supervisor/component.ts";
 import { inspectThreads, type InspectedThread, type InspectedThreads } from "./threads.ts";
 
 /** On average one allocation in so many bytes is remembered, as Go has it: its cost cannot be measured. */
-export const HEAP_INTERVAL_BYTES: number = 512 * 1024;
+export const HEAP_INTERVAL_BYTES = 512 * 1024;
 const ANSWER_MS = 2_000;
 
 /** What lives on one thread's heap of what was allocated since sampling began. */

@@ -9,7 +9,7 @@ import { HOUSE } from "./table.ts";
 import type { AnyTable, KeyPart } from "./types.ts";
 
 /** How rows lie in a file: keys, check words, house rows. */
-export const FORMAT: number = 1;
+export const FORMAT = 1;
 /** Who the file is. */
 export const IDENTITY: Uint8Array = encodeKey(["identity"]);
 /** Stands while the environment is open; still there at a start, it tells of a crash. */

@@ -9,7 +9,7 @@ import { StewardError } from "../base/errors.ts";
 import { encodeKey } from "./key-bytes.ts";
 
 /** A data key retires after so many writes (NIST SP 800-38D allows 2^32 with random nonces). */
-export const RETIRE_WRITES: number = 2 ** 30;
+export const RETIRE_WRITES = 2 ** 30;
 /** Writes are counted on disk in advance, in steps of this. */
 const WRITES_STEP = 2 ** 16;
 /** When a key could not be replaced, it is refused from here on. */

@@ -5,9 +5,9 @@
 import { StewardError } from "../base/errors.ts";
 
 /** Bytes before the nodes of a page. */
-export const PAGE_HEADER: number = 24;
+export const PAGE_HEADER = 24;
 /** The root of an empty tree. */
-export const NO_PAGE: number = -1;
+export const NO_PAGE = -1;
 
 const NODE_HEADER = 8;
 const MAGIC = 0xbeefc0de;

@@ -11,7 +11,7 @@ import { StewardError, toStewardError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
 /** What the daemon keeps aside. */
-export const RESERVE_BYTES: number = 16 * 2 ** 20;
+export const RESERVE_BYTES = 16 * 2 ** 20;
 
 /** Laid aside again only when as much stays free beside it, looked at no more often than this. */
 const LOOK_EVERY_MS = 1_000;

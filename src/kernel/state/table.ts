@@ -37,4 +37,4 @@ export function indexName(table: Pick<AnyTable, "name">, index: { readonly name:
 }
 
 /** The sub-database that holds what the environment knows about itself: schema, census, marker. */
-export const HOUSE: string = "house";
+export const HOUSE = "house";

@@ -14,7 +14,7 @@ import { merged, textOf, writeOf } from "./unstored.ts";
 import type { Unstored, Write } from "./unstored.ts";
 
 /** The most that one change may write: keys and values of rows and index entries together. */
-export const MAX_CHANGE_BYTES: number = 2 ** 20;
+export const MAX_CHANGE_BYTES = 2 ** 20;
 
 /** What LMDB takes as a key with pages of 4 KiB. */
 const LONGEST_KEY = 1978;

@@ -2,7 +2,7 @@
 import { createLog, type Log, type LogLevel, type RootLog } from "../base/log.ts";
 
 /** So many characters of lines may be under way; a thread that logs faster than they are written leaves out what is above it. */
-export const MOST_CHARACTERS: number = 1_048_576;
+export const MOST_CHARACTERS = 1_048_576;
 
 /** What the thread's log is made with. */
 export interface LogBoot {

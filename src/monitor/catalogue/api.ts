@@ -1,31 +1,20 @@
 /** Metrics of the monitor: calls of the control API and what they are allowed (facts, metric catalogue). */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
-import type { AnyRow, Row } from "../../kernel/telemetry/types.ts";
+import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
 const SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** State set per collector and operation: 1 for the present state, 0 for the six others. */
-export const apiAvailability: Row<"vpn.collector" | "vpn.api.operation" | "vpn.api.state", "gauge"> = defineMetric({ name: "svc.api.availability", kind: "gauge", unit: "1", attributes: ["vpn.collector", "vpn.api.operation", "vpn.api.state"], group: "Self-observability", help: "State set per collector and operation: 1 for the present state, 0 for the six others." });
-/** Latency of a logical request including backoff and excluding client-side limiter wait. */
-export const apiDuration: Row<"endpoint" | "http.response.status_code", "histogram"> = defineMetric({ name: "svc.api.duration", kind: "histogram", unit: "s", attributes: ["endpoint", "http.response.status_code"], bounds: SECONDS, exemplars: true, group: "Self-observability", help: "Latency of a logical request including backoff and excluding client-side limiter wait.", when: "self_observability.enabled" });
-/** Time of the latest probe of an operation. */
-export const apiLastProbe: Row<"vpn.collector" | "vpn.api.operation", "gauge"> = defineMetric({ name: "svc.api.last_probe", kind: "gauge", unit: "s", attributes: ["vpn.collector", "vpn.api.operation"], group: "Self-observability", help: "Time of the latest probe of an operation." });
-/** Time blocked on the client-side limiter over all attempts of one request. */
-export const apiRateLimitWait: Row<"endpoint", "histogram"> = defineMetric({ name: "svc.api.rate_limit.wait", kind: "histogram", unit: "s", attributes: ["endpoint"], bounds: SECONDS, group: "Self-observability", help: "Time blocked on the client-side limiter over all attempts of one request.", when: "self_observability.enabled; only when wait > 0" });
-/** Finished logical control-API requests by endpoint label and final HTTP status (0 for transport error). */
-export const apiRequests: Row<"endpoint" | "http.response.status_code", "counter"> = defineMetric({ name: "svc.api.requests", kind: "counter", unit: "1", attributes: ["endpoint", "http.response.status_code"], group: "Self-observability", help: "Finished logical control-API requests by endpoint label and final HTTP status (0 for transport error).", when: "self_observability.enabled" });
-/** Attempts beyond the first, by endpoint. */
-export const apiRetries: Row<"endpoint", "counter"> = defineMetric({ name: "svc.api.retries", kind: "counter", unit: "1", attributes: ["endpoint"], group: "Self-observability", help: "Attempts beyond the first, by endpoint.", when: "self_observability.enabled; only when a retry occurred" });
-/** 1 when configured OAuth scopes cover the capability, 0 when not. */
-export const capabilityScopeSatisfied: Row<"vpn.capability", "gauge"> = defineMetric({ name: "svc.capability.scope_satisfied", kind: "gauge", unit: "1", attributes: ["vpn.capability"], group: "Self-observability", help: "1 when configured OAuth scopes cover the capability, 0 when not." });
-/** One point per collector and state; 1 marks the worst current state over its operations. */
-export const capabilityStatus: Row<"vpn.collector" | "vpn.api.state", "gauge"> = defineMetric({ name: "svc.capability.status", kind: "gauge", unit: "1", attributes: ["vpn.collector", "vpn.api.state"], group: "Self-observability", help: "One point per collector and state; 1 marks the worst current state over its operations.", when: "self_observability.enabled; primary network, active collectors" });
-/** Per-entity calls tried in a pass, by type. */
-export const subrequestAttempts: Row<"vpn.collector" | "vpn.subrequest", "counter"> = defineMetric({ name: "svc.subrequest.attempts", kind: "counter", unit: "{request}", attributes: ["vpn.collector", "vpn.subrequest"], group: "Self-observability", help: "Per-entity calls tried in a pass, by type.", when: "per-entity subrequests enabled" });
-/** Share of per-entity calls that succeeded in the last pass; 1 when none tried. */
-export const subrequestCoverage: Row<"vpn.collector" | "vpn.subrequest", "gauge"> = defineMetric({ name: "svc.subrequest.coverage", kind: "gauge", unit: "1", attributes: ["vpn.collector", "vpn.subrequest"], group: "Self-observability", help: "Share of per-entity calls that succeeded in the last pass; 1 when none tried.", when: "per-entity subrequests enabled" });
-/** Per-entity calls failed, by type and state (five failure states zero-seeded). */
-export const subrequestFailures: Row<"vpn.collector" | "vpn.subrequest" | "vpn.api.state", "counter"> = defineMetric({ name: "svc.subrequest.failures", kind: "counter", unit: "{request}", attributes: ["vpn.collector", "vpn.subrequest", "vpn.api.state"], group: "Self-observability", help: "Per-entity calls failed, by type and state (five failure states zero-seeded).", when: "per-entity subrequests enabled" });
+export const apiAvailability = defineMetric({ name: "svc.api.availability", kind: "gauge", unit: "1", attributes: ["vpn.collector", "vpn.api.operation", "vpn.api.state"], group: "Self-observability", help: "State set per collector and operation: 1 for the present state, 0 for the six others." });
+export const apiDuration = defineMetric({ name: "svc.api.duration", kind: "histogram", unit: "s", attributes: ["endpoint", "http.response.status_code"], bounds: SECONDS, exemplars: true, group: "Self-observability", help: "Latency of a logical request including backoff and excluding client-side limiter wait.", when: "self_observability.enabled" });
+export const apiLastProbe = defineMetric({ name: "svc.api.last_probe", kind: "gauge", unit: "s", attributes: ["vpn.collector", "vpn.api.operation"], group: "Self-observability", help: "Time of the latest probe of an operation." });
+export const apiRateLimitWait = defineMetric({ name: "svc.api.rate_limit.wait", kind: "histogram", unit: "s", attributes: ["endpoint"], bounds: SECONDS, group: "Self-observability", help: "Time blocked on the client-side limiter over all attempts of one request.", when: "self_observability.enabled; only when wait > 0" });
+export const apiRequests = defineMetric({ name: "svc.api.requests", kind: "counter", unit: "1", attributes: ["endpoint", "http.response.status_code"], group: "Self-observability", help: "Finished logical control-API requests by endpoint label and final HTTP status (0 for transport error).", when: "self_observability.enabled" });
+export const apiRetries = defineMetric({ name: "svc.api.retries", kind: "counter", unit: "1", attributes: ["endpoint"], group: "Self-observability", help: "Attempts beyond the first, by endpoint.", when: "self_observability.enabled; only when a retry occurred" });
+export const capabilityScopeSatisfied = defineMetric({ name: "svc.capability.scope_satisfied", kind: "gauge", unit: "1", attributes: ["vpn.capability"], group: "Self-observability", help: "1 when configured OAuth scopes cover the capability, 0 when not." });
+export const capabilityStatus = defineMetric({ name: "svc.capability.status", kind: "gauge", unit: "1", attributes: ["vpn.collector", "vpn.api.state"], group: "Self-observability", help: "One point per collector and state; 1 marks the worst current state over its operations.", when: "self_observability.enabled; primary network, active collectors" });
+export const subrequestAttempts = defineMetric({ name: "svc.subrequest.attempts", kind: "counter", unit: "{request}", attributes: ["vpn.collector", "vpn.subrequest"], group: "Self-observability", help: "Per-entity calls tried in a pass, by type.", when: "per-entity subrequests enabled" });
+export const subrequestCoverage = defineMetric({ name: "svc.subrequest.coverage", kind: "gauge", unit: "1", attributes: ["vpn.collector", "vpn.subrequest"], group: "Self-observability", help: "Share of per-entity calls that succeeded in the last pass; 1 when none tried.", when: "per-entity subrequests enabled" });
+export const subrequestFailures = defineMetric({ name: "svc.subrequest.failures", kind: "counter", unit: "{request}", attributes: ["vpn.collector", "vpn.subrequest", "vpn.api.state"], group: "Self-observability", help: "Per-entity calls failed, by type and state (five failure states zero-seeded).", when: "per-entity subrequests enabled" });
 
 /** All rows of this file. */
 export const apiMetrics: readonly AnyRow[] = catalogue([

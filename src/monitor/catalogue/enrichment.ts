@@ -1,29 +1,18 @@
 /** Metrics of the monitor: reverse DNS and geography (facts, metric catalogue). */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
-import type { AnyRow, Row } from "../../kernel/telemetry/types.ts";
+import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
-/** Build time of the loaded database. */
-export const geoipDatabaseBuildTime: Row<"geoip.database", "gauge"> = defineMetric({ name: "vpn.geoip.database.build_time", kind: "gauge", unit: "s", attributes: ["geoip.database"], group: "GeoIP", help: "Build time of the loaded database.", when: "enrichment.geoip.enabled" });
-/** Database downloads by edition and result. */
-export const geoipDownloads: Row<"geoip.edition" | "result", "counter"> = defineMetric({ name: "vpn.geoip.downloads", kind: "counter", unit: "1", attributes: ["geoip.edition", "result"], group: "GeoIP", help: "Database downloads by edition and result.", when: "enrichment.geoip.download.enabled" });
-/** Geography lookups by database (country, asn, skipped) and result. */
-export const geoipLookups: Row<"geoip.database" | "result", "counter"> = defineMetric({ name: "vpn.geoip.lookups", kind: "counter", unit: "1", attributes: ["geoip.database", "result"], group: "GeoIP", help: "Geography lookups by database (country, asn, skipped) and result.", when: "enrichment.geoip.enabled" });
-/** Database hot swaps by database and result. */
-export const geoipReloads: Row<"geoip.database" | "result", "counter"> = defineMetric({ name: "vpn.geoip.reloads", kind: "counter", unit: "1", attributes: ["geoip.database", "result"], group: "GeoIP", help: "Database hot swaps by database and result.", when: "enrichment.geoip.enabled" });
-/** Maximum entries of the cache. */
-export const rdnsCacheCapacity: Row<never, "gauge"> = defineMetric({ name: "vpn.rdns.cache.capacity", kind: "gauge", unit: "1", group: "Reverse DNS", help: "Maximum entries of the cache.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
-/** Entries in the cache. */
-export const rdnsCacheEntries: Row<never, "gauge"> = defineMetric({ name: "vpn.rdns.cache.entries", kind: "gauge", unit: "1", group: "Reverse DNS", help: "Entries in the cache.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
-/** Entries removed: expired, stale_expired, purge. */
-export const rdnsCacheEvictions: Row<"reason", "counter"> = defineMetric({ name: "vpn.rdns.cache.evictions", kind: "counter", unit: "1", attributes: ["reason"], group: "Reverse DNS", help: "Entries removed: expired, stale_expired, purge.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
-/** Reverse-name lookups by result: hit, stale, negative, miss. */
-export const rdnsCacheLookups: Row<"result", "counter"> = defineMetric({ name: "vpn.rdns.cache.lookups", kind: "counter", unit: "1", attributes: ["result"], group: "Reverse DNS", help: "Reverse-name lookups by result: hit, stale, negative, miss.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
-/** New addresses not scheduled because the cache was full. */
-export const rdnsCacheOverflows: Row<never, "counter"> = defineMetric({ name: "vpn.rdns.cache.overflows", kind: "counter", unit: "1", group: "Reverse DNS", help: "New addresses not scheduled because the cache was full.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
-/** Background resolver queries by result. */
-export const rdnsQueries: Row<"result", "counter"> = defineMetric({ name: "vpn.rdns.queries", kind: "counter", unit: "1", attributes: ["result"], group: "Reverse DNS", help: "Background resolver queries by result.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
-/** Background refreshes of stale names by result. */
-export const rdnsRefreshes: Row<"result", "counter"> = defineMetric({ name: "vpn.rdns.refreshes", kind: "counter", unit: "1", attributes: ["result"], group: "Reverse DNS", help: "Background refreshes of stale names by result.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const geoipDatabaseBuildTime = defineMetric({ name: "vpn.geoip.database.build_time", kind: "gauge", unit: "s", attributes: ["geoip.database"], group: "GeoIP", help: "Build time of the loaded database.", when: "enrichment.geoip.enabled" });
+export const geoipDownloads = defineMetric({ name: "vpn.geoip.downloads", kind: "counter", unit: "1", attributes: ["geoip.edition", "result"], group: "GeoIP", help: "Database downloads by edition and result.", when: "enrichment.geoip.download.enabled" });
+export const geoipLookups = defineMetric({ name: "vpn.geoip.lookups", kind: "counter", unit: "1", attributes: ["geoip.database", "result"], group: "GeoIP", help: "Geography lookups by database (country, asn, skipped) and result.", when: "enrichment.geoip.enabled" });
+export const geoipReloads = defineMetric({ name: "vpn.geoip.reloads", kind: "counter", unit: "1", attributes: ["geoip.database", "result"], group: "GeoIP", help: "Database hot swaps by database and result.", when: "enrichment.geoip.enabled" });
+export const rdnsCacheCapacity = defineMetric({ name: "vpn.rdns.cache.capacity", kind: "gauge", unit: "1", group: "Reverse DNS", help: "Maximum entries of the cache.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const rdnsCacheEntries = defineMetric({ name: "vpn.rdns.cache.entries", kind: "gauge", unit: "1", group: "Reverse DNS", help: "Entries in the cache.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const rdnsCacheEvictions = defineMetric({ name: "vpn.rdns.cache.evictions", kind: "counter", unit: "1", attributes: ["reason"], group: "Reverse DNS", help: "Entries removed: expired, stale_expired, purge.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const rdnsCacheLookups = defineMetric({ name: "vpn.rdns.cache.lookups", kind: "counter", unit: "1", attributes: ["result"], group: "Reverse DNS", help: "Reverse-name lookups by result: hit, stale, negative, miss.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const rdnsCacheOverflows = defineMetric({ name: "vpn.rdns.cache.overflows", kind: "counter", unit: "1", group: "Reverse DNS", help: "New addresses not scheduled because the cache was full.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const rdnsQueries = defineMetric({ name: "vpn.rdns.queries", kind: "counter", unit: "1", attributes: ["result"], group: "Reverse DNS", help: "Background resolver queries by result.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
+export const rdnsRefreshes = defineMetric({ name: "vpn.rdns.refreshes", kind: "counter", unit: "1", attributes: ["result"], group: "Reverse DNS", help: "Background refreshes of stale names by result.", when: "enrichment.reverse_dns.enabled and self_observability.enabled" });
 
 /** All rows of this file. */
 export const enrichmentMetrics: readonly AnyRow[] = catalogue([

@@ -1,20 +1,14 @@
 /** Metrics of the monitor: OAuth applications (facts, metric catalogue). */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
-import type { AnyRow, Row } from "../../kernel/telemetry/types.ts";
+import type { AnyRow } from "../../kernel/telemetry/types.ts";
 import { ageSeconds } from "./bounds.ts";
 
-/** Node attributes an application may set, when any. */
-export const oauthAppNodeAttributes: Row<"vpn.oauth_app.id" | "vpn.oauth_app.name", "gauge"> = defineMetric({ name: "vpn.oauth_app.node_attributes", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name"], group: "OAuth Apps", help: "Node attributes an application may set, when any." });
-/** Redirect URIs of an application, when any. */
-export const oauthAppRedirectUris: Row<"vpn.oauth_app.id" | "vpn.oauth_app.name", "gauge"> = defineMetric({ name: "vpn.oauth_app.redirect_uris", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name"], group: "OAuth Apps", help: "Redirect URIs of an application, when any." });
-/** State set over none, read, all_read, write, all per application. */
-export const oauthAppScopeClass: Row<"vpn.oauth_app.id" | "vpn.oauth_app.name" | "vpn.oauth_app.scope_class", "gauge"> = defineMetric({ name: "vpn.oauth_app.scope_class", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name", "vpn.oauth_app.scope_class"], group: "OAuth Apps", help: "State set over none, read, all_read, write, all per application." });
-/** Scopes of an application having any. */
-export const oauthAppScopes: Row<"vpn.oauth_app.id" | "vpn.oauth_app.name", "gauge"> = defineMetric({ name: "vpn.oauth_app.scopes", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name"], group: "OAuth Apps", help: "Scopes of an application having any." });
-/** Age of applications since creation. */
-export const oauthAppsAge: Row<never, "histogram"> = defineMetric({ name: "vpn.oauth_apps.age", kind: "histogram", unit: "s", bounds: ageSeconds, group: "OAuth Apps", help: "Age of applications since creation." });
-/** OAuth applications registered. */
-export const oauthAppsCount: Row<never, "gauge"> = defineMetric({ name: "vpn.oauth_apps.count", kind: "gauge", unit: "1", group: "OAuth Apps", help: "OAuth applications registered." });
+export const oauthAppNodeAttributes = defineMetric({ name: "vpn.oauth_app.node_attributes", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name"], group: "OAuth Apps", help: "Node attributes an application may set, when any." });
+export const oauthAppRedirectUris = defineMetric({ name: "vpn.oauth_app.redirect_uris", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name"], group: "OAuth Apps", help: "Redirect URIs of an application, when any." });
+export const oauthAppScopeClass = defineMetric({ name: "vpn.oauth_app.scope_class", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name", "vpn.oauth_app.scope_class"], group: "OAuth Apps", help: "State set over none, read, all_read, write, all per application." });
+export const oauthAppScopes = defineMetric({ name: "vpn.oauth_app.scopes", kind: "gauge", unit: "1", attributes: ["vpn.oauth_app.id", "vpn.oauth_app.name"], group: "OAuth Apps", help: "Scopes of an application having any." });
+export const oauthAppsAge = defineMetric({ name: "vpn.oauth_apps.age", kind: "histogram", unit: "s", bounds: ageSeconds, group: "OAuth Apps", help: "Age of applications since creation." });
+export const oauthAppsCount = defineMetric({ name: "vpn.oauth_apps.count", kind: "gauge", unit: "1", group: "OAuth Apps", help: "OAuth applications registered." });
 
 /** All rows of this file. */
 export const oauthAppsMetrics: readonly AnyRow[] = catalogue([

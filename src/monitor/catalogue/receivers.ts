@@ -1,33 +1,21 @@
 /** Metrics of the monitor: the receivers of streams and webhooks (facts, metric catalogue). */
 import { catalogue, defineMetric } from "../../kernel/telemetry/catalogue.ts";
-import type { AnyRow, Row } from "../../kernel/telemetry/types.ts";
+import type { AnyRow } from "../../kernel/telemetry/types.ts";
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Records of a known type that did not decode. */
-export const streamDecodeErrors: Row<"type", "counter"> = defineMetric({ name: "vpn.stream.decode_errors", kind: "counter", unit: "{record}", attributes: ["type"], group: "Receivers", help: "Records of a known type that did not decode.", when: "streaming.enabled" });
-/** Stream requests in progress. */
-export const streamInflight: Row<never, "updown"> = defineMetric({ name: "vpn.stream.inflight", kind: "updown", unit: "{request}", group: "Receivers", help: "Stream requests in progress.", when: "streaming.enabled" });
-/** Records accepted by the stream receiver, by type (flow, audit). */
-export const streamRecords: Row<"type", "counter"> = defineMetric({ name: "vpn.stream.records", kind: "counter", unit: "{record}", attributes: ["type"], group: "Receivers", help: "Records accepted by the stream receiver, by type (flow, audit).", when: "streaming.enabled" });
-/** Requests rejected by the stream receiver, by reason. */
-export const streamRejected: Row<"reason", "counter"> = defineMetric({ name: "vpn.stream.rejected", kind: "counter", unit: "{rejection}", attributes: ["reason"], group: "Receivers", help: "Requests rejected by the stream receiver, by reason.", when: "streaming.enabled" });
-/** Duration of a stream request. */
-export const streamRequestDuration: Row<never, "histogram"> = defineMetric({ name: "vpn.stream.request.duration", kind: "histogram", unit: "s", bounds: SECONDS, group: "Receivers", help: "Duration of a stream request.", when: "streaming.enabled" });
-/** Records found in a good body and not routed: unclassified, unwrap_drop. */
-export const streamSkipped: Row<"reason", "counter"> = defineMetric({ name: "vpn.stream.skipped", kind: "counter", unit: "{record}", attributes: ["reason"], group: "Receivers", help: "Records found in a good body and not routed: unclassified, unwrap_drop.", when: "streaming.enabled" });
-/** Webhook events dropped as repeats. */
-export const webhookDuplicates: Row<never, "counter"> = defineMetric({ name: "vpn.webhook.duplicates", kind: "counter", unit: "{event}", group: "Receivers", help: "Webhook events dropped as repeats.", when: "webhook.enabled" });
-/** Webhook events accepted, by type. */
-export const webhookEvents: Row<"vpn.webhook.type", "counter"> = defineMetric({ name: "vpn.webhook.events", kind: "counter", unit: "{event}", attributes: ["vpn.webhook.type"], group: "Receivers", help: "Webhook events accepted, by type.", when: "webhook.enabled" });
-/** Webhook requests in progress. */
-export const webhookInflight: Row<never, "updown"> = defineMetric({ name: "vpn.webhook.inflight", kind: "updown", unit: "{request}", group: "Receivers", help: "Webhook requests in progress.", when: "webhook.enabled" });
-/** Webhook deliveries rejected, by reason. */
-export const webhookRejected: Row<"reason", "counter"> = defineMetric({ name: "vpn.webhook.rejected", kind: "counter", unit: "1", attributes: ["reason"], group: "Receivers", help: "Webhook deliveries rejected, by reason.", when: "webhook.enabled" });
-/** Duration of a webhook request. */
-export const webhookRequestDuration: Row<never, "histogram"> = defineMetric({ name: "vpn.webhook.request.duration", kind: "histogram", unit: "s", bounds: SECONDS, group: "Receivers", help: "Duration of a webhook request.", when: "webhook.enabled" });
-/** Webhook version observations by status. */
-export const webhookSchemaDrift: Row<"field" | "status", "counter"> = defineMetric({ name: "vpn.webhook.schema_drift", kind: "counter", unit: "{event}", attributes: ["field", "status"], group: "Receivers", help: "Webhook version observations by status.", when: "webhook.enabled" });
+export const streamDecodeErrors = defineMetric({ name: "vpn.stream.decode_errors", kind: "counter", unit: "{record}", attributes: ["type"], group: "Receivers", help: "Records of a known type that did not decode.", when: "streaming.enabled" });
+export const streamInflight = defineMetric({ name: "vpn.stream.inflight", kind: "updown", unit: "{request}", group: "Receivers", help: "Stream requests in progress.", when: "streaming.enabled" });
+export const streamRecords = defineMetric({ name: "vpn.stream.records", kind: "counter", unit: "{record}", attributes: ["type"], group: "Receivers", help: "Records accepted by the stream receiver, by type (flow, audit).", when: "streaming.enabled" });
+export const streamRejected = defineMetric({ name: "vpn.stream.rejected", kind: "counter", unit: "{rejection}", attributes: ["reason"], group: "Receivers", help: "Requests rejected by the stream receiver, by reason.", when: "streaming.enabled" });
+export const streamRequestDuration = defineMetric({ name: "vpn.stream.request.duration", kind: "histogram", unit: "s", bounds: SECONDS, group: "Receivers", help: "Duration of a stream request.", when: "streaming.enabled" });
+export const streamSkipped = defineMetric({ name: "vpn.stream.skipped", kind: "counter", unit: "{record}", attributes: ["reason"], group: "Receivers", help: "Records found in a good body and not routed: unclassified, unwrap_drop.", when: "streaming.enabled" });
+export const webhookDuplicates = defineMetric({ name: "vpn.webhook.duplicates", kind: "counter", unit: "{event}", group: "Receivers", help: "Webhook events dropped as repeats.", when: "webhook.enabled" });
+export const webhookEvents = defineMetric({ name: "vpn.webhook.events", kind: "counter", unit: "{event}", attributes: ["vpn.webhook.type"], group: "Receivers", help: "Webhook events accepted, by type.", when: "webhook.enabled" });
+export const webhookInflight = defineMetric({ name: "vpn.webhook.inflight", kind: "updown", unit: "{request}", group: "Receivers", help: "Webhook requests in progress.", when: "webhook.enabled" });
+export const webhookRejected = defineMetric({ name: "vpn.webhook.rejected", kind: "counter", unit: "1", attributes: ["reason"], group: "Receivers", help: "Webhook deliveries rejected, by reason.", when: "webhook.enabled" });
+export const webhookRequestDuration = defineMetric({ name: "vpn.webhook.request.duration", kind: "histogram", unit: "s", bounds: SECONDS, group: "Receivers", help: "Duration of a webhook request.", when: "webhook.enabled" });
+export const webhookSchemaDrift = defineMetric({ name: "vpn.webhook.schema_drift", kind: "counter", unit: "{event}", attributes: ["field", "status"], group: "Receivers", help: "Webhook version observations by status.", when: "webhook.enabled" });
 
 /** All rows of this file. */
 export const receiversMetrics: readonly AnyRow[] = catalogue([

@@ -10,11 +10,11 @@ import { policySections, summarizePolicy } from "./acl/policy-summary.ts";
 import type { PolicySummary, SectionRisk } from "./acl/policy-summary.ts";
 import { validatePolicy } from "./acl/validation.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
 /** The policy file (facts, collectors §5.5; headscale-real §8 for none stored and the time of its change). */
-export const acl: Collector = defineCollector({
+export const acl = defineCollector({
   name: "acl", description: "The policy file, its size and its risks", capability: "acl", scopes: [["policy_file:read"]], operations: [operations.policy, operations.validatePolicy],
   emits: aclMetrics, records: [aclRiskyRuleRecord, aclValidationIssueRecord],
   options: ({ collectors }) => collectors.acl,

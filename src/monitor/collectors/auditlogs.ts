@@ -4,11 +4,10 @@ import { configAuditChanges, configAuditDeferredDelay, configAuditEvents, config
 import { configAuditRecord } from "../catalogue/records.ts";
 import type { LogOptions } from "../options.ts";
 import { defineWindowCollector } from "./collector.ts";
-import type { Collector } from "./collector.ts";
 import { eachBatch } from "./log-batches.ts";
 
 /** The collector of the polled audit log. */
-export const auditlogs: Collector = defineWindowCollector<LogOptions>({
+export const auditlogs = defineWindowCollector<LogOptions>({
   name: "auditlogs", description: "Changes of the network's configuration, and who made them",
   capability: "auditlogs", scopes: [["logs:configuration:read"]], operations: [operations.auditLogs],
   emits: [configAuditEvents, configAuditChanges, configAuditDeferredDelay, configAuditProcessingDelay, configAuditSchemaDrift], records: [configAuditRecord],

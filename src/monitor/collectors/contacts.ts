@@ -2,10 +2,9 @@
 import { operations } from "../capability/operation.ts";
 import { contactNeedsVerification, contactsMetrics } from "../catalogue/contacts.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector } from "./collector.ts";
 
 /** Contacts that are not verified (facts, collectors §5.7). */
-export const contacts: Collector = defineCollector({
+export const contacts = defineCollector({
   name: "contacts", description: "Contacts that are not verified", capability: "contacts", scopes: [["account_settings:read"]], operations: [operations.contacts], emits: contactsMetrics,
   options: ({ collectors }) => collectors.contacts,
   open: ({ provider }) => async (tick) => {

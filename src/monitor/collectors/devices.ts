@@ -6,7 +6,7 @@ import { devicesByCountry, devicesMetrics } from "../catalogue/devices.ts";
 import { deviceAttributeExpiringRecord, deviceInviteRecord, deviceKeyExpiringRecord, deviceNetworkLockErrorRecord, devicePostureRecord } from "../catalogue/records.ts";
 import type { CollectorOptions } from "../options.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collect, Collector, CollectorDeps } from "./collector.ts";
+import type { Collect, CollectorDeps } from "./collector.ts";
 import { connectivityCounts, connectivityGauges, relayLatencies, relayRegions } from "./devices/connectivity.ts";
 import { keyExpiries } from "./devices/expiry.ts";
 import { fleetCounts, lockErrors, switchCounts } from "./devices/fleet.ts";
@@ -26,7 +26,7 @@ type Options = NonNullable<CollectorOptions["devices"]>;
 const emits: readonly AnyRow[] = [...devicesMetrics.filter((row) => row !== devicesByCountry), enrichCacheSize];
 
 /** Inventory, health, routes, connectivity and posture of devices; fills the device cache (facts, collectors §5.1). */
-export const devices: Collector = defineCollector({
+export const devices = defineCollector({
   name: "devices",
   description: "Inventory, health, routes, connectivity and posture of devices; other collectors take their names from it.",
   capability: "devices",

@@ -5,10 +5,10 @@ import {
 } from "../catalogue/dns.ts";
 import type { Dns, Resolver } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, Tick } from "./collector.ts";
+import type { Tick } from "./collector.ts";
 
 /** Resolvers, split zones, search paths and switches (facts, collectors §5.6). */
-export const dns: Collector = defineCollector({
+export const dns = defineCollector({
   name: "dns", description: "Resolvers, split zones and search paths", capability: "dns", scopes: [["dns:read"]], operations: [operations.dns], emits: dnsMetrics,
   options: ({ collectors }) => collectors.dns,
   open: ({ provider }) => async (tick) => {

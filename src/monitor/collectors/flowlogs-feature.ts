@@ -2,13 +2,12 @@
 import { operations } from "../capability/operation.ts";
 import { featureEnabled } from "../catalogue/flows.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector } from "./collector.ts";
 
 /** As `vpn.feature` names it. */
 export const FLOW_LOGGING = "network_flow_logging";
 
 /** The feature flag of flow logs that are streamed or read from an object store. */
-export const flowlogsFeature: Collector = defineCollector({
+export const flowlogsFeature = defineCollector({
   name: "flowlogs-feature", description: "Whether the control plane records network flows", key: "flowlogs",
   // The switch is told to whoever may read the log itself.
   capability: "flowlogs", scopes: [["logs:network:read"]], operations: [operations.settings], emits: [featureEnabled],

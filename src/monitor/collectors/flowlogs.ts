@@ -9,7 +9,7 @@ import { networkFlowRecord } from "../catalogue/records.ts";
 import type { FlowLogOptions } from "../options.ts";
 import type { TimeWindow } from "../providers/provider.ts";
 import { defineWindowCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { FLOW_LOGGING } from "./flowlogs-feature.ts";
 import { eachBatch } from "./log-batches.ts";
 
@@ -17,7 +17,7 @@ import { eachBatch } from "./log-batches.ts";
 const REPLAY = "flowlogs";
 
 /** The collector of polled flow logs. */
-export const flowlogs: Collector = defineWindowCollector<FlowLogOptions>({
+export const flowlogs = defineWindowCollector<FlowLogOptions>({
   name: "flowlogs", description: "Connections between nodes, by window of time", namesDevices: true,
   capability: "flowlogs", scopes: [["logs:network:read"]], operations: [operations.settings, operations.flowLogs],
   emits: [

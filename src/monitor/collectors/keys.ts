@@ -5,7 +5,7 @@ import { keyExpiringRecord, keyScopesRecord } from "../catalogue/records.ts";
 import type { CollectorOptions } from "../options.ts";
 import type { Key } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collect, Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { Collect, CollectorDeps, Tick } from "./collector.ts";
 import { eachGivingWay } from "./give-way.ts";
 import { ownKeyOf } from "./own-key.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
@@ -13,7 +13,7 @@ import { Tally } from "./tally.ts";
 import { dayOf, known, secondsSince, unixSeconds } from "./units.ts";
 
 /** Keys (facts, collectors §5.3; the scopes by RESOLUTIONS M30, each of which shows its own kind of key). */
-export const keys: Collector = defineCollector({
+export const keys = defineCollector({
   name: "keys",
   description: "Keys, tokens and OAuth clients: expiry, owners and how much they may do.",
   capability: "keys",

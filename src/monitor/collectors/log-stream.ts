@@ -10,7 +10,7 @@ import {
 import { logstreamErrorRecord } from "../catalogue/records.ts";
 import type { LogStreamStatus, LogStreamType } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { createRunningTotals } from "./running-totals.ts";
 import type { RunningTotals } from "./running-totals.ts";
 import { unixSeconds } from "./units.ts";
@@ -26,7 +26,7 @@ const totalNames = Object.keys(counters) as readonly Total[];
 const streams: readonly (readonly [LogStreamType, Operation])[] = [["configuration", operations.configurationStream], ["network", operations.networkStream]];
 
 /** Delivery of both logs (facts, collectors §5.10). */
-export const logStream: Collector = defineCollector({
+export const logStream = defineCollector({
   name: "logstream", key: "log_stream", description: "How the control plane delivers its logs to others", capability: "log_stream", scopes: [["log_streaming:read"]],
   operations: streams.map(([, operation]) => operation), emits: logStreamingMetrics, records: [logstreamErrorRecord],
   options: ({ collectors }) => collectors.logStream,

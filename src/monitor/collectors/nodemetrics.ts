@@ -6,7 +6,7 @@ import { createForwarder, type Forwarder } from "../nodemetrics/forward.ts";
 import { ForwardedRows } from "../nodemetrics/forwarded-rows.ts";
 import { createScraper, type Scraper } from "../nodemetrics/scrape.ts";
 import { Targets, type RoundTarget } from "../nodemetrics/targets.ts";
-import { defineCollector, type Collect, type Collector, type Tick } from "./collector.ts";
+import { defineCollector, type Collect, type Tick } from "./collector.ts";
 import { createRunningTotals } from "./running-totals.ts";
 
 const PARALLEL = 10;
@@ -15,7 +15,7 @@ const MOST_TOTALS = 250_000;
 const ROUNDS_KEPT = 5;
 
 /** The collector. */
-export const nodemetrics: Collector = defineCollector({
+export const nodemetrics = defineCollector({
   name: "nodemetrics", key: "node_metrics", description: "Text metrics of the agents on the network's nodes.",
   scopes: [], operations: [operations.nodeMetrics], emits: nodeMetricsMetrics,
   options: ({ collectors }) => (collectors.nodeMetrics !== undefined && (collectors.nodeMetrics.targets.length > 0 || collectors.nodeMetrics.discovery !== undefined) ? collectors.nodeMetrics : undefined),

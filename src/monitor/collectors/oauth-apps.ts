@@ -5,12 +5,12 @@ import { oauthAppNodeAttributes, oauthAppRedirectUris, oauthAppsAge, oauthAppSco
 import { oauthAppInfoRecord } from "../catalogue/records.ts";
 import type { OAuthApp } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { scopeClass, scopeClasses } from "./scope-class.ts";
 import { secondsSince } from "./units.ts";
 
 /** Applications (facts, collectors §5.11; the scope by RESOLUTIONS M30). */
-export const oauthApps: Collector = defineCollector({
+export const oauthApps = defineCollector({
   name: "oauth_apps", description: "OAuth applications and their scopes", capability: "oauth_apps", scopes: [["oauth_apps:read"]], operations: [operations.oauthApps],
   emits: oauthAppsMetrics, records: [oauthAppInfoRecord],
   options: ({ collectors }) => collectors.oauthApps,

@@ -40,21 +40,21 @@ function defineFeed(kind: Kind): Collector {
 }
 
 /** Flows that the control plane exported. */
-export const objectstore: Collector = defineFeed({
+export const objectstore = defineFeed({
   name: "objectstore", key: "flowlogs", signal: "flow", namesDevices: true, description: "Network flow logs exported to an object store.", emits: flowlogs.emits, records: flowlogs.records,
   options: ({ collectors: { flowlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
   accept: ({ flows }) => (records, signal) => flows.accept({ records, source: "objectstore" }, signal),
 });
 
 /** Changes of the configuration that it exported. */
-export const objectstoreAudit: Collector = defineFeed({
+export const objectstoreAudit = defineFeed({
   name: "objectstore-audit", key: "auditlogs", signal: "audit", description: "Configuration audit logs exported to an object store.", emits: auditlogs.emits, records: auditlogs.records,
   options: ({ collectors: { auditlogs: logs } }) => (logs?.source === "objectstore" ? logs.objectStore : undefined),
   accept: ({ audit }) => (records, signal) => audit.accept({ records, source: "objectstore" }, signal),
 });
 
 /** What recorders saw of clusters. */
-export const objectstoreK8sAudit: Collector = defineFeed({
+export const objectstoreK8sAudit = defineFeed({
   name: "objectstore-k8s_audit", key: "k8s_audit", signal: "k8s_audit", description: "Cluster API requests and terminal sessions that recorders wrote to an object store.",
   emits: k8sAuditMetrics, records: [k8sApiRequestRecord, k8sSessionRecord],
   options: ({ collectors }) => collectors.k8sAudit?.objectStore,

@@ -7,11 +7,11 @@ import {
 } from "../catalogue/posture.ts";
 import type { PostureIntegration } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { unixSeconds } from "./units.ts";
 
 /** Health of posture providers (facts, collectors §5.9). */
-export const postureIntegrations: Collector = defineCollector({
+export const postureIntegrations = defineCollector({
   name: "posture_integrations", description: "How synchronising with posture providers goes", capability: "posture_integrations", scopes: [["feature_settings:read"]],
   operations: [operations.postureIntegrations], emits: postureMetrics,
   options: ({ collectors }) => collectors.postureIntegrations,

@@ -5,11 +5,11 @@ import type { ApiState } from "../capability/operation.ts";
 import { serviceHosts, servicePorts, servicesCount, servicesMetrics } from "../catalogue/services.ts";
 import type { ServiceHost, VirtualService } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { Tally } from "./tally.ts";
 
 /** Services, their ports and hosts (facts, collectors §5.12; the scope by RESOLUTIONS M30). Hosts are devices and need their scope too. */
-export const services: Collector = defineCollector({
+export const services = defineCollector({
   name: "services", description: "Virtual-IP services", capability: "services", operations: [operations.services, operations.serviceHosts],
   scopes: ({ collectors }) => [["services:read"], ...(collectors.services?.collectHosts === true ? [["devices:core:read"]] : [])],
   emits: servicesMetrics,

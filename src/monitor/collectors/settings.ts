@@ -3,10 +3,10 @@ import { operations } from "../capability/operation.ts";
 import { settingDevicesKeyDuration, settingEnabled, settingsMetrics, settingUsersExternalNetworksRole } from "../catalogue/settings.ts";
 import type { Settings } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, Tick } from "./collector.ts";
+import type { Tick } from "./collector.ts";
 
 /** Switches of the network (facts, collectors §5.4). */
-export const settings: Collector = defineCollector({
+export const settings = defineCollector({
   name: "settings", description: "Switches of the network", capability: "settings", scopes: [["feature_settings:read"]], operations: [operations.settings], emits: settingsMetrics,
   options: ({ collectors }) => collectors.settings,
   open: ({ provider }) => async (tick) => show(await tick.call(operations.settings, () => provider.settings(tick.signal)), tick),

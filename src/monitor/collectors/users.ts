@@ -3,13 +3,13 @@ import { operations } from "../capability/operation.ts";
 import { userConnected, userDevices, userInvitesCount, userInvitesPendingAge, userLastSeen, usersAge, usersCount, usersMetrics } from "../catalogue/users.ts";
 import type { User } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { eachGivingWay } from "./give-way.ts";
 import { Tally } from "./tally.ts";
 import { secondsSince, unixSeconds } from "./units.ts";
 
 /** Users (facts, collectors §5.2). */
-export const users: Collector = defineCollector({
+export const users = defineCollector({
   name: "users",
   description: "Users by role, status and type, their activity, and open invitations.",
   capability: "users",

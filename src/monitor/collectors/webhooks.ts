@@ -8,7 +8,7 @@ import {
 } from "../catalogue/webhooks.ts";
 import type { WebhookEndpoint } from "../providers/model.ts";
 import { defineCollector } from "./collector.ts";
-import type { Collector, CollectorDeps, Tick } from "./collector.ts";
+import type { CollectorDeps, Tick } from "./collector.ts";
 import { secondsSince } from "./units.ts";
 
 /** Events an endpoint may subscribe to (facts, upstream API §1.4 no. 12). */
@@ -21,7 +21,7 @@ const KNOWN: ReadonlySet<string> = new Set(EVENTS);
 const OTHER = "other";
 
 /** Webhook endpoints and their events (facts, collectors §5.8). */
-export const webhooks: Collector = defineCollector({
+export const webhooks = defineCollector({
   name: "webhooks", description: "Webhook endpoints and the events they cover", capability: "webhooks", scopes: [["webhooks:read"]], operations: [operations.webhooks],
   emits: webhooksMetrics, records: [webhookEndpointsEventMismatchRecord],
   options: ({ collectors }) => collectors.webhooks,

@@ -13,7 +13,7 @@ const LONGEST_UID = 128;
 const time = (ms: number, help: string): KeyField<number> => ({ type: duration, default: ms, rule: timer, help });
 
 /** `annotations` */
-export const annotations: KeyGroup<AnnotationSection> = defineKeyGroup<AnnotationSection>("annotations", {
+export const annotations = defineKeyGroup<AnnotationSection>("annotations", {
   url: {
     type: text, default: "", rule: optionally(baseUrl), help: "Base URL of the dashboard server. Empty: no annotations are written.",
     warn: (url) => (isPlainRemote(url) ? { rule: "is plain HTTP: others on the network can read the token", remedy: "use https." } : undefined),

@@ -10,7 +10,7 @@ const on = (value: boolean, help: string): KeyField<boolean> => ({ type: boolean
 const entity = (what: string): KeyField<boolean> => on(true, `A series for each ${what}, in addition to the counts.`);
 
 /** `cardinality` */
-export const cardinality: KeyGroup<LimitSection> = defineKeyGroup<LimitSection>("cardinality", {
+export const cardinality = defineKeyGroup<LimitSection>("cardinality", {
   metricLimit: { type: integer(-1, MOST_SERIES), default: 10_000, help: "Maximum series of one metric; further ones are added to an overflow series. 0 or less is no limit." },
   warningThreshold: { type: integer(0, MOST_SERIES), default: 2_000, help: "Number of series of one metric from which the status page shows a warning; 0 is never." },
   criticalThreshold: { type: integer(0, MOST_SERIES), default: 8_000, help: "Number of series of one metric from which the status page shows it as critical; 0 is never." },

@@ -25,7 +25,7 @@ function windowFields(lagSeconds: number, windowHours: number): Record<"lagMs" |
 }
 
 /** `collectors.flowlogs` */
-export const flowlogs: KeyGroup<FlowSection> = defineKeyGroup<FlowSection>("collectors.flowlogs", {
+export const flowlogs = defineKeyGroup<FlowSection>("collectors.flowlogs", {
   ...everyFields("flow logs", 60), ...windowFields(120, 1),
   replayOverlapMs: {
     type: duration, default: 300_000, rule: (ms) => (ms > 3_600_000 ? { rule: "must be at most 1h" } : undefined), help: "How much of the last window is read again to find late records; records seen before are not counted twice.",
@@ -38,10 +38,10 @@ export const flowlogs: KeyGroup<FlowSection> = defineKeyGroup<FlowSection>("coll
 });
 
 /** `collectors.auditlogs` */
-export const auditlogs: KeyGroup<AuditSection> = defineKeyGroup<AuditSection>("collectors.auditlogs", { ...everyFields("audit logs", 60), ...windowFields(60, 6) });
+export const auditlogs = defineKeyGroup<AuditSection>("collectors.auditlogs", { ...everyFields("audit logs", 60), ...windowFields(60, 6) });
 
 /** `collectors.k8s_audit` */
-export const k8sAudit: KeyGroup<{ readonly enabled: boolean }> = defineKeyGroup<{ readonly enabled: boolean }>("collectors.k8s_audit", {
+export const k8sAudit = defineKeyGroup<{ readonly enabled: boolean }>("collectors.k8s_audit", {
   enabled: { type: boolean, default: false, help: "Collects recordings of Kubernetes sessions from an object store." },
 });
 

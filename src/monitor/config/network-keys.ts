@@ -2,7 +2,7 @@
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Fields } from "../../kernel/config/fields.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
-import { defineKey, type Key } from "../../kernel/config/key.ts";
+import { defineKey } from "../../kernel/config/key.ts";
 import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
 import { baseUrl, optionally } from "../../kernel/config/rules.ts";
 import { secret, string, text } from "../../kernel/config/types.ts";
@@ -40,7 +40,7 @@ const feedFields: Fields<NetworkFeeds> = {
 };
 
 /** `networks` */
-export const networks: Key<readonly NetworkSection[]> = defineKey({
+export const networks = defineKey({
   path: "networks", default: [], rule: namesDiffer,
   type: listOfObjects<NetworkSection>({
     limit: MOST_NETWORKS,

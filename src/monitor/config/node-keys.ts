@@ -1,8 +1,8 @@
 /** The keys of the collector that asks the agents on nodes (facts, monitor-api §8.2; monitor-collectors §5.16). */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
-import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
-import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
+import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
+import { defineKey, type Schema } from "../../kernel/config/key.ts";
 import { mapOfSecrets, mapOfTexts } from "../../kernel/config/maps.ts";
 import { groupOfFields, listOfObjects } from "../../kernel/config/objects.ts";
 import { httpUrl, noBlank, timer } from "../../kernel/config/rules.ts";
@@ -30,7 +30,7 @@ const patterns = (help: string): KeyField<readonly string[]> => ({ type: listOf(
 const names = (help: string): KeyField<readonly string[]> => ({ type: listOf(string), default: [], rule: noBlank, help });
 
 /** `collectors.node_metrics` */
-export const nodeMetrics: KeyGroup<NodeSection> = defineKeyGroup<NodeSection>("collectors.node_metrics", {
+export const nodeMetrics = defineKeyGroup<NodeSection>("collectors.node_metrics", {
   ...everyFields("metrics of node agents", 60, false),
   timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Timeout of one scrape of a node." },
   maxResponseBytes: { type: byteCount(1, 2 ** 30), default: 4 * 2 ** 20, help: "Maximum size of a node's response." },
@@ -45,7 +45,7 @@ export const nodeMetrics: KeyGroup<NodeSection> = defineKeyGroup<NodeSection>("c
 });
 
 /** `collectors.node_metrics.targets` */
-export const nodeTargets: Key<readonly NodeTarget[]> = defineKey({
+export const nodeTargets = defineKey({
   path: "collectors.node_metrics.targets", default: [], rule: targetsDiffer, help: "Agents to scrape, each with its URL. With several networks they belong to the first.",
   type: listOfObjects<NodeTarget>({
     limit: MOST_TARGETS,
@@ -67,7 +67,7 @@ export const nodeTargets: Key<readonly NodeTarget[]> = defineKey({
 });
 
 /** `collectors.node_metrics.discovery` */
-export const nodeDiscovery: KeyGroup<DiscoverySection> = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
+export const nodeDiscovery = defineKeyGroup<DiscoverySection>("collectors.node_metrics.discovery", {
   enabled: on(false, "Scrapes every device of the network that the rules below select."),
   intervalMs: { type: duration, default: 300_000, rule: timer, help: "Time between discoveries of devices." },
   maxTargets: { type: integer(1, 100_000), default: 1_000, help: "Maximum number of devices to scrape." },

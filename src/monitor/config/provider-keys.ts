@@ -1,12 +1,12 @@
 /** Which control plane is asked, where it is and how: `provider`, `vpn`, `headscale` (facts, monitor-api §8.2; RESOLUTIONS M13, M42). */
 import type { Secret } from "../../kernel/base/secret.ts";
 import type { Complaint } from "../../kernel/config/findings.ts";
-import { defineKeyGroup, keysOf, type KeyField, type KeyGroup } from "../../kernel/config/key-group.ts";
+import { defineKeyGroup, keysOf, type KeyField } from "../../kernel/config/key-group.ts";
 import { defineKey, type Key, type Schema } from "../../kernel/config/key.ts";
 import { baseUrl, isPlainRemote, optionally } from "../../kernel/config/rules.ts";
 import { byteCount, oneOf, secret, text, type KeyType } from "../../kernel/config/types.ts";
 import { vpnAuthKeys } from "./auth-fields.ts";
-import { defineHttpKeys, type HttpKeys } from "./http-fields.ts";
+import { defineHttpKeys } from "./http-fields.ts";
 
 /** A kind of control plane. */
 export type ProviderKind = "tailscale" | "headscale";
@@ -40,7 +40,7 @@ const budget = (megabytes: number, what: string): KeyField<number> => ({
 });
 
 /** `vpn` */
-export const vpn: KeyGroup<VpnSection> = defineKeyGroup<VpnSection>("vpn", {
+export const vpn = defineKeyGroup<VpnSection>("vpn", {
   url: { type: text, default: "https://api.tailscale.com", rule: baseUrl, warn: clearText, help: "Base URL of the hosted control plane." },
   network: { type: text, default: "-", rule: notBlank, help: "Name of the network; - is the network that the credential belongs to." },
   maxResponseBytes: budget(4, "a response"),
@@ -48,17 +48,17 @@ export const vpn: KeyGroup<VpnSection> = defineKeyGroup<VpnSection>("vpn", {
 });
 
 /** `vpn.http` */
-export const vpnHttp: HttpKeys = defineHttpKeys("vpn");
+export const vpnHttp = defineHttpKeys("vpn");
 
 /** `headscale` */
-export const headscale: KeyGroup<HeadscaleSection> = defineKeyGroup<HeadscaleSection>("headscale", {
+export const headscale = defineKeyGroup<HeadscaleSection>("headscale", {
   url: { type: text, default: "", rule: optionally(baseUrl), warn: clearText, help: "Base URL of Headscale, e.g. https://headscale.example.org." },
   apiKey: { type: secret, optional: true, secret: true, help: "API key of Headscale." },
   maxResponseBytes: budget(4, "a response"),
 });
 
 /** `headscale.http` */
-export const headscaleHttp: HttpKeys = defineHttpKeys("headscale");
+export const headscaleHttp = defineHttpKeys("headscale");
 
 /** All of the above. */
 export const providerKeys: Schema = [

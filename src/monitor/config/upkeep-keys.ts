@@ -1,7 +1,7 @@
 /** The keys of what the monitor remembers, looks up and tells of itself: `checkpoint`, `version_checks`, `self_observability`. */
 import { basename } from "node:path";
 import type { Complaint } from "../../kernel/config/findings.ts";
-import { defineKeyGroup, keysOf, type KeyGroup } from "../../kernel/config/key-group.ts";
+import { defineKeyGroup, keysOf } from "../../kernel/config/key-group.ts";
 import type { Schema } from "../../kernel/config/key.ts";
 import { httpUrl, timer } from "../../kernel/config/rules.ts";
 import { boolean, duration, integer, oneOf, path, text } from "../../kernel/config/types.ts";
@@ -23,27 +23,27 @@ const SHORTEST_TTL_MS = 300_000;
 const LONGEST_INSTANCE = 256;
 
 /** `checkpoint` */
-export const checkpoint: KeyGroup<CheckpointSection> = defineKeyGroup<CheckpointSection>("checkpoint", {
+export const checkpoint = defineKeyGroup<CheckpointSection>("checkpoint", {
   store: { type: oneOf(["file", "memory"]), default: "file", help: "Where read positions of logs are stored; memory loses them at each restart." },
   filePath: { type: path, default: "", rule: storeFile, help: "Path of the checkpoint file; its name ends in .mdb. Empty: checkpoints.mdb in state.directory." },
   evidenceStore: { type: oneOf(["file", "memory"]), default: "memory", help: "Where the list of objects already read is stored; file is checkpoint.file_path." },
 });
 
 /** `version_checks` */
-export const versionChecks: KeyGroup<VersionSection> = defineKeyGroup<VersionSection>("version_checks", {
+export const versionChecks = defineKeyGroup<VersionSection>("version_checks", {
   cacheTtlMs: { type: duration, default: 3_600_000, rule: (ms) => (ms < SHORTEST_TTL_MS ? { rule: "must be at least 5m" } : timer(ms)), help: "Time between checks for new versions." },
   timeoutMs: { type: duration, default: 10_000, rule: timer, help: "Timeout of one check." },
 });
 
 /** `version_checks.devices` */
-export const deviceVersions: KeyGroup<DeviceVersionSection> = defineKeyGroup<DeviceVersionSection>("version_checks.devices", {
+export const deviceVersions = defineKeyGroup<DeviceVersionSection>("version_checks.devices", {
   enabled: { type: boolean, default: true, help: "Compares client versions on devices with the latest stable release." },
   url: { type: text, default: "https://pkgs.tailscale.com/stable/?mode=json", rule: httpUrl, help: "URL that reports the latest stable client version." },
   outdatedMinorThreshold: { type: integer(1, 1_000), default: 3, help: "Minor versions from which a client counts as outdated." },
 });
 
 /** `self_observability` */
-export const selfObservability: KeyGroup<SelfSection> = defineKeyGroup<SelfSection>("self_observability", {
+export const selfObservability = defineKeyGroup<SelfSection>("self_observability", {
   enabled: { type: boolean, default: true, help: "Emits metrics about Steward itself." },
   instanceId: {
     type: text, default: "", rule: (id) => (Buffer.byteLength(id) > LONGEST_INSTANCE ? { rule: `must have at most ${LONGEST_INSTANCE} bytes` } : undefined), help: "service.instance.id of all telemetry. Empty: the host name.",

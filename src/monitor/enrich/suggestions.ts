@@ -8,7 +8,7 @@ export const EVICTED_AT_ONCE = 256;
 /** Addresses of one node. */
 export const ADDRESSES_PER_NODE = 8;
 /** A node that is not mentioned again is forgotten after this. */
-export const SUGGESTION_TTL_MS: number = 30 * 60_000;
+export const SUGGESTION_TTL_MS = 30 * 60_000;
 /** How often it is looked for those that are forgotten, and how fresh a mention must be to be left as it is. */
 const PRUNE_MS = 60_000;
 

@@ -6,17 +6,17 @@ import type { WireSpan } from "../../../src/kernel/telemetry/messages.ts";
 import type { TelemetryOptions } from "../../../src/kernel/telemetry/options.ts";
 import { createTelemetry } from "../../../src/kernel/telemetry/telemetry.ts";
 import type { Telemetry } from "../../../src/kernel/telemetry/telemetry.ts";
-import type { LogRow, Row, ScopeSpec } from "../../../src/kernel/telemetry/types.ts";
+import type { ScopeSpec } from "../../../src/kernel/telemetry/types.ts";
 
 const common = { group: "Test", help: "For a test." } as const;
 
-export const level: Row<"host.name" | "state", "gauge"> = defineMetric({ ...common, name: "test.level", kind: "gauge", unit: "1", attributes: ["host.name", "state"] });
-export const plainLevel: Row<never, "gauge"> = defineMetric({ ...common, name: "test.plain", kind: "gauge", unit: "s" });
-export const requests: Row<"route", "counter"> = defineMetric({ ...common, name: "test.requests", kind: "counter", unit: "{request}", attributes: ["route"] });
-export const idleRequests: Row<"route", "counter"> = defineMetric({ ...common, name: "test.idle", kind: "counter", unit: "{request}", attributes: ["route"], idleMs: 60_000 });
-export const inFlight: Row<never, "updown"> = defineMetric({ ...common, name: "test.in_flight", kind: "updown", unit: "{request}" });
-export const duration: Row<"route", "histogram"> = defineMetric({ ...common, name: "test.duration", kind: "histogram", unit: "s", attributes: ["route"], bounds: [0.1, 1, 10] });
-export const happened: LogRow<"who" | "count"> = defineLogRecord({ name: "test.happened", severity: "warn", attributes: ["who", "count"], group: "Test", help: "For a test." });
+export const level = defineMetric({ ...common, name: "test.level", kind: "gauge", unit: "1", attributes: ["host.name", "state"] });
+export const plainLevel = defineMetric({ ...common, name: "test.plain", kind: "gauge", unit: "s" });
+export const requests = defineMetric({ ...common, name: "test.requests", kind: "counter", unit: "{request}", attributes: ["route"] });
+export const idleRequests = defineMetric({ ...common, name: "test.idle", kind: "counter", unit: "{request}", attributes: ["route"], idleMs: 60_000 });
+export const inFlight = defineMetric({ ...common, name: "test.in_flight", kind: "updown", unit: "{request}" });
+export const duration = defineMetric({ ...common, name: "test.duration", kind: "histogram", unit: "s", attributes: ["route"], bounds: [0.1, 1, 10] });
+export const happened = defineLogRecord({ name: "test.happened", severity: "warn", attributes: ["who", "count"], group: "Test", help: "For a test." });
 
 /** A scope's spec with little in it. */
 export function spec(name = "process", more: Partial<ScopeSpec> = {}): ScopeSpec {

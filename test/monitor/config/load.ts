@@ -1,7 +1,7 @@
 /** Loads a monitor's configuration as the daemon would, from texts. */
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { formatFinding } from "../../../src/kernel/config/findings.ts";
-import { defineSchema, type Schema } from "../../../src/kernel/config/key.ts";
+import { defineSchema } from "../../../src/kernel/config/key.ts";
 import { loadConfig } from "../../../src/kernel/config/load.ts";
 import { houseKeys } from "../../../src/kernel/config/house-keys.ts";
 import { otlpKeys } from "../../../src/kernel/config/otlp-keys.ts";
@@ -11,7 +11,7 @@ import { tracingKeys } from "../../../src/kernel/config/tracing-keys.ts";
 import { monitorChecks, monitorKeys } from "../../../src/monitor/config/keys.ts";
 
 /** What the monitor's options are made of. */
-export const schema: Schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, monitorKeys);
+export const schema = defineSchema(houseKeys, otlpKeys, tracingKeys, scrapeKeys, resourceKeys, monitorKeys);
 
 /** A configuration and what was said of it; lines of errors and warnings. */
 export interface Loaded {

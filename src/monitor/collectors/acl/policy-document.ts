@@ -6,7 +6,7 @@ import { parse } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 
 /** Longest text that is parsed, in characters. Parsing is one step that nothing interrupts; a text this long takes about a fifth of a second. */
-export const LONGEST_POLICY: number = 8 * 1024 * 1024;
+export const LONGEST_POLICY = 8 * 1024 * 1024;
 
 /** An object of a policy. */
 export type PolicyObject = Readonly<Record<string, unknown>>;

@@ -11,10 +11,10 @@ import { tokenIn } from "./request-head.ts";
 import type { Core, CoreDeps, RequestHead } from "./types.ts";
 
 /** Body of a request with a live token. */
-export const AUTHENTICATED_BODY_BYTES: number = 32 * 1024 * 1024;
+export const AUTHENTICATED_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Body of a request without one, on a path that takes such requests: logins, unwrapping, init and unseal. */
-export const OPEN_BODY_BYTES: number = 64 * 1024;
+export const OPEN_BODY_BYTES = 64 * 1024;
 
 /** The entry of a live token; undefined for an unknown, ended or unreadable one, and for none. */
 export function liveEntry({ tokens }: Pick<CoreDeps, "tokens">, { token }: Pick<RequestHead, "token">): TokenEntry | undefined {

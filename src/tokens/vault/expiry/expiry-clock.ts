@@ -12,7 +12,7 @@ import { UNKNOWN_BOOT } from "../../../kernel/base/boot.ts";
 import type { Clock } from "../../../kernel/base/clock.ts";
 
 /** How far a start may advance on the word of the wall clock alone. */
-export const UNVOUCHED_LIMIT_MS: number = 24 * 3_600_000;
+export const UNVOUCHED_LIMIT_MS = 24 * 3_600_000;
 /** Differences below this are rounding and slewing of the system's clocks. */
 const TOLERANCE_MS = 1_000;
 /** Leads remembered. Of more, the two oldest become one with the smaller lead, which refuses earlier. */

@@ -7,7 +7,7 @@ import { endedTokens, endingLeases, irrevocableLeases, leaseIds, leases, leaseTo
 import { leaseTimer } from "./timers.ts";
 
 /** Failed tries after which a lease is left alone (facts §1.6). */
-export const MOST_ATTEMPTS: number = 6;
+export const MOST_ATTEMPTS = 6;
 /** The first wait after a failure; doubled with each further one. */
 const BACKOFF_MS = 10_000;
 
@@ -87,7 +87,7 @@ export function createBook({ due, clock, random }: BookDeps): Book {
 }
 
 /** The longest request path that a lease can be given under, in bytes. */
-export const LONGEST_PATH: number = 1_400;
+export const LONGEST_PATH = 1_400;
 
 /** Whether text can be a lease id at all; callers may ask for anything. */
 export function isKey(id: string): boolean {

@@ -19,7 +19,7 @@ import { orphanTimer } from "./timers.ts";
  * How long after its request began an unknown token may still be good: the platform gives tokens an hour from its own answer, and
  * the answer may come as late as the longest request (90 s); the platform's clock may differ from ours by minutes.
  */
-export const ORPHAN_LIFE_MS: number = 3_600_000 + 600_000;
+export const ORPHAN_LIFE_MS = 3_600_000 + 600_000;
 /** Rows that one change turns over. */
 const CHUNK = 64;
 const LONGEST_ABOUT = 16 * 1024;

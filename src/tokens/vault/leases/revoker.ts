@@ -6,7 +6,7 @@ import type { RevokeBackend } from "../types.ts";
 import { leaseToRevoke } from "./rows.ts";
 
 /** How long a backend may take. */
-export const REVOKE_DEADLINE_MS: number = 30_000;
+export const REVOKE_DEADLINE_MS = 30_000;
 const LONGEST_FAILURE = 500;
 /** Shorter texts stand in too many messages by chance. */
 const SHORTEST_SECRET = 8;

@@ -19,7 +19,7 @@ const TIME_LENGTH = 7;
  * Nested values are kept with a lease only while all of it is no longer than this. Whoever revokes needs the token and plain
  * facts beside it; an answer may list thousands of repositories with all their links.
  */
-export const MOST_DATA_LENGTH: number = 2 * 1024;
+export const MOST_DATA_LENGTH = 2 * 1024;
 
 /**
  * The last part of a lease id: `LEASE_ID_LENGTH` characters of 0-9A-Za-z, of which the first tell the millisecond and 17 are chance. So

@@ -1,11 +1,11 @@
 /** The policies that are always there. */
 
 /** Everything; it has no text. */
-export const ROOT_POLICY: string = "root";
+export const ROOT_POLICY = "root";
 /** Given to every token unless it is made without. */
-export const DEFAULT_POLICY: string = "default";
+export const DEFAULT_POLICY = "default";
 /** That of tokens which wrap an answer: it allows nothing, is not listed, and nobody writes or hands it out. */
-export const WRAPPING_POLICY: string = "response-wrapping";
+export const WRAPPING_POLICY = "response-wrapping";
 
 /** What every token may do for itself (facts §2.5). Served until it is written anew. */
 export const DEFAULT_POLICY_TEXT: string = `# Tokens may look up, renew and revoke themselves.

@@ -4,7 +4,7 @@ import { rawNumber } from "../../logical/json.ts";
 import { createLexer, policyError, type Lexer, type Word } from "./hcl-lexer.ts";
 
 /** The longest text of a policy, in UTF-16 units. */
-export const MAX_POLICY_LENGTH: number = 256 * 1024;
+export const MAX_POLICY_LENGTH = 256 * 1024;
 /** Objects and lists inside each other. */
 const MAX_DEPTH = 16;
 

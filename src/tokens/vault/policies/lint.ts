@@ -3,7 +3,7 @@ import { capabilityBit } from "./capabilities.ts";
 import type { PathRule } from "./policy-text.ts";
 
 /** The most warnings about one policy, and about one mount. */
-export const MOST_WARNINGS: number = 20;
+export const MOST_WARNINGS = 20;
 const CREATE = capabilityBit("create") ?? 0;
 const UPDATE = capabilityBit("update") ?? 0;
 
